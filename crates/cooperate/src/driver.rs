@@ -25,7 +25,7 @@ use shofar_smt::supports;
 use crate::exchange::history::History;
 use crate::exchange::outside::Outside;
 use crate::exchange::{Branches, Company, Exchanging};
-use crate::graphs::{Graphs, View};
+use crate::graphs::Graphs;
 use crate::instances::variants;
 use crate::portfolio::{Contender, Turns, race};
 use crate::readable::{ModelForm, check_forms};
@@ -169,21 +169,27 @@ fn decide(
     let jobs = options.jobs.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
     let features = Features::of(run.store, &meeting.graph);
     let slots = slots(options, &features, jobs);
-    let graphs = Graphs::new(original, meeting, slots.iter().map(|(slot, _)| slot), run);
+    let graphs = Graphs::new(original, meeting, slots.iter().map(|(slot, _)| slot));
+    if options.exchange == Exchanging::Rounds {
+        graphs.prepare(run);
+    }
     clock.phase("transform");
     run.go_on()?;
 
-    let (contenders, views) = contenders(options, &graphs, &slots, run)?;
+    let (contenders, slots) = contenders(options, &graphs, &slots, run)?;
     let exchanges = tell_schedule(options, &features, &contenders, jobs, run);
     let branches = Branches::new(run, options, &contenders);
     let company = Company::new(run, branches.as_ref(), options, graphs.meeting(), &contenders, exchanges)?;
-    let view_of = |label: &Label| {
-        let index = contenders.iter().position(|contender| contender.label == *label);
-        &views[index.expect("runs have the labels of contenders")]
+    // Engines may have stores of their own; the graphs are in that of the run.
+    let view_of = |engine: &Run<'_>| {
+        let index = contenders.iter().position(|contender| contender.label == *engine.label());
+        let index = index.expect("runs have the labels of contenders");
+        let run = run.clone().with_limits(engine.limits);
+        graphs.view(&*contenders[index].engine, &slots[index], &run)
     };
     let attempt = |engine: &dyn Engine, run: &Run<'_>| {
         let mut clock = Clock::new(run, Some(run.label()));
-        let answer = company.solve(engine, view_of(run.label()).graph, run);
+        let answer = view_of(run).and_then(|view| company.solve(engine, view.graph, run));
         clock.phase("solve");
         answer.map_err(|stop| in_clauses(stop, system, run.store))
     };
@@ -192,7 +198,7 @@ fn decide(
         let mut clock = Clock::new(run, Some(run.label()));
         match company.home(run.label(), evidence)? {
             Evidence::Sat(model) => {
-                let model = view_of(run.label()).model_back(run, model)?;
+                let model = view_of(run)?.model_back(run, model)?;
                 let model = Model::of_graph(run.store, system, graphs.original(), &model);
                 clock.phase("way back");
                 let form = options.model.of(run, &model, start.elapsed());
@@ -217,7 +223,7 @@ fn decide(
                 is_valid(verdict, system, run).map(|()| Verdict::Saturated(proof))
             }
             Evidence::Unsat(derivation) => {
-                let derivation = view_of(run.label()).derivation_back(run, derivation)?;
+                let derivation = view_of(run)?.derivation_back(run, derivation)?;
                 let refutation = Refutation::of_graph(run, system, derivation)?;
                 clock.phase("way back");
                 let verdict = check_refutation(run, system, &refutation);
@@ -277,29 +283,28 @@ fn slots(options: &Options, features: &Features, jobs: usize) -> Vec<(Slot, u32)
     }
 }
 
-/// The engines of these slots that accept the clauses, and the view of each.
-fn contenders<'g>(
+/// The engines of these slots that accept the clauses, as far as that is known at the start, and their slots.
+fn contenders(
     options: &Options,
-    graphs: &'g Graphs,
+    graphs: &Graphs,
     slots: &[(Slot, u32)],
     run: &Run<'_>,
-) -> Result<(Vec<Contender>, Vec<View<'g>>), Stop> {
+) -> Result<(Vec<Contender>, Vec<Slot>), Stop> {
     let (slots, weights): (Vec<Slot>, Vec<u32>) = slots.iter().cloned().unzip();
     let mut contenders = Vec::new();
-    let mut views = Vec::new();
+    let mut accepted = Vec::new();
     let mut refusal = Stop::Exhausted("there are no engines");
     for ((slot, label), weight) in slots.iter().zip(labels(&slots)).zip(weights) {
         let engine = slot.engine(|engine| set(engine, options));
-        let view = graphs.view(&*engine, slot);
-        match view.and_then(|view| engine.accepts(run.store, view.graph).map(|()| view)) {
-            Ok(view) => {
+        match graphs.accepts(&*engine, slot, run) {
+            Ok(()) => {
                 contenders.push(Contender { label, engine, weight });
-                views.push(view);
+                accepted.push(slot.clone());
             }
             Err(stop) => refusal = stop,
         }
     }
-    if contenders.is_empty() { Err(refusal) } else { Ok((contenders, views)) }
+    if contenders.is_empty() { Err(refusal) } else { Ok((contenders, accepted)) }
 }
 
 /// Tells which engines run, and returns whether they exchange facts.

@@ -4,6 +4,7 @@
 //! other are about it. Some engines work on the clauses as they were read. A slot can name further transformations of the meeting graph;
 //! its engine works by itself on their result.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use shofar_engines::{Engine, Event, Run};
@@ -14,8 +15,7 @@ use shofar_run::Stop;
 
 use crate::slot::Slot;
 
-/// The time limit for the transformations of one slot, which run before any engine starts. If less, a quarter of the remaining time
-/// applies.
+/// The time limit for the transformations of one slot. If less, a quarter of the remaining time applies.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Why a slot has no graph. If its transformations change nothing, its engine would do the same as without them.
@@ -26,8 +26,9 @@ const SLOW: Stop = Stop::Exhausted("the transformations of the slot take too lon
 pub(crate) struct Graphs {
     original: HornGraph,
     meeting: Transformed,
-    /// The results of the transformations that slots name, or why there are none.
-    further: Vec<(Passes, Result<Transformed, Stop>)>,
+    /// The results of the transformations that slots name, or why there are none. The first slot that needs them makes them, and
+    /// others wait for it.
+    further: Vec<(Passes, OnceLock<Result<Transformed, Stop>>)>,
 }
 
 impl Graphs {
@@ -36,24 +37,33 @@ impl Graphs {
         original: HornGraph,
         meeting: Transformed,
         slots: impl IntoIterator<Item = &'s Slot>,
-        run: &Run<'_>,
     ) -> Self {
-        let mut further: Vec<(Passes, Result<Transformed, Stop>)> = Vec::new();
+        let mut further: Vec<(Passes, OnceLock<_>)> = Vec::new();
         for passes in slots.into_iter().filter_map(Slot::passes) {
-            if further.iter().any(|(known, _)| known == passes) {
-                continue;
+            if further.iter().all(|(known, _)| known != passes) {
+                further.push((passes.clone(), OnceLock::new()));
             }
-            let context = run.for_part(4, TIME);
-            let (transformed, reports) = passes.pipeline().run(&context, meeting.graph.clone());
-            let transformed = match reports.is_empty() {
-                false => Ok(transformed),
-                true if context.interrupted().is_some() => Err(SLOW),
-                true => Err(UNCHANGED),
-            };
-            reports.into_iter().for_each(|report| run.tell(Event::Pass(report)));
-            further.push((passes.clone(), transformed));
         }
         Graphs { original, meeting, further }
+    }
+
+    /// Makes all graphs. Engines that wait for each other in rounds must not wait for graphs as well.
+    pub(crate) fn prepare(&self, run: &Run<'_>) {
+        for (passes, further) in &self.further {
+            further.get_or_init(|| self.transformed(passes, run));
+        }
+    }
+
+    fn transformed(&self, passes: &Passes, run: &Run<'_>) -> Result<Transformed, Stop> {
+        let context = run.for_part(4, TIME);
+        let (transformed, reports) = passes.pipeline().run(&context, self.meeting.graph.clone());
+        let found = match reports.is_empty() {
+            false => Ok(transformed),
+            true if context.interrupted().is_some() => Err(SLOW),
+            true => Err(UNCHANGED),
+        };
+        reports.into_iter().for_each(|report| run.tell(Event::Pass(report)));
+        found
     }
 
     /// The meeting graph.
@@ -66,21 +76,31 @@ impl Graphs {
         &self.original
     }
 
-    /// The view of a slot's engine on the clauses, or the reason why there is none.
-    pub(crate) fn view(&self, engine: &dyn Engine, slot: &Slot) -> Result<View<'_>, Stop> {
+    /// Whether an engine can work on the graph of a slot, as far as that is known without making it.
+    pub(crate) fn accepts(&self, engine: &dyn Engine, slot: &Slot, run: &Run<'_>) -> Result<(), Stop> {
         match slot.passes() {
-            None if engine.works_on_clauses_as_read() => Ok(View { graph: &self.original, back: Vec::new() }),
-            None => Ok(View { graph: &self.meeting.graph, back: vec![&*self.meeting.translation] }),
             Some(_) if engine.works_on_clauses_as_read() => {
                 let engine = engine.name();
                 Err(Stop::Unsupported(format!(
                     "transformations for {engine}, which works on the clauses as they were read"
                 )))
             }
+            Some(_) => Ok(()),
+            None => engine.accepts(run.store, self.view(engine, slot, run)?.graph),
+        }
+    }
+
+    /// The view of a slot's engine on the clauses, or the reason why there is none.
+    pub(crate) fn view(&self, engine: &dyn Engine, slot: &Slot, run: &Run<'_>) -> Result<View<'_>, Stop> {
+        match slot.passes() {
+            None if engine.works_on_clauses_as_read() => Ok(View { graph: &self.original, back: Vec::new() }),
+            None => Ok(View { graph: &self.meeting.graph, back: vec![&*self.meeting.translation] }),
             Some(passes) => {
                 let known = self.further.iter().find(|(known, _)| known == passes);
                 let (_, further) = known.expect("there are graphs for all slots");
+                let further = further.get_or_init(|| self.transformed(passes, run));
                 let further = further.as_ref().map_err(Stop::clone)?;
+                engine.accepts(run.store, &further.graph)?;
                 let back = vec![&*further.translation, &*self.meeting.translation];
                 Ok(View { graph: &further.graph, back })
             }

@@ -49,7 +49,7 @@ fn engines_on_both_graphs_give_the_right_answer() {
         }
         answers[usize::from(is_safe)] += 1;
     }
-    assert!(answers.iter().all(|&count| count >= 8), "{answers:?}");
+    assert!(answers.iter().all(|&count| count >= 5), "{answers:?}");
 }
 
 #[test]
