@@ -46,10 +46,9 @@ mod recurrence;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shofar_horn::graph::rename;
 use shofar_horn::{HornGraph, TransitionSystem};
 use shofar_logic::number::Rational;
-use shofar_logic::{Assignment, Relation, Sort, Term, TermStore, Value};
+use shofar_logic::{Assignment, Relation, Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
@@ -145,6 +144,7 @@ struct Traced {
 }
 
 /// States that may not be `length` steps apart (I2).
+#[derive(Clone, Copy)]
 struct Blocked {
     length: usize,
     /// Over two states.
@@ -265,16 +265,28 @@ impl<'a> Search<'a> {
             let twice = before.choices.iter().zip(&choices).skip(1);
             formulas.extend(twice.map(|(before, now)| store.not(store.and2(before.0, now.0))));
         }
-        for &Blocked { length, formula } in &self.blocked {
+        for number in 0..self.blocked.len() {
+            let Blocked { length, formula } = self.blocked[number];
             let Some(first) = (time + 1).checked_sub(length) else { continue };
-            let start = self.unrolling.state(first).to_vec();
             let concerned = if length == 1 { choices[0].0 } else { Term::TRUE };
-            let states = rename(store, rename(store, formula, state, &start), next, &to);
+            let states = store.instantiate(formula, &self.at(first, time + 1));
             formulas.push(store.not(store.and2(concerned, states)));
         }
         self.solver.push();
         self.stack.push(Pushed { choices });
         self.run.assert(&mut self.solver, &formulas)
+    }
+
+    /// The variables of a state and of its successor, with those of two states of the stack.
+    fn steps(&mut self, from: usize, to: usize) -> impl Iterator<Item = (Term, Term)> + use<'a> {
+        let [from, to] = [from, to].map(|time| self.unrolling.state(time).to_vec());
+        let TransitionSystem { state, next, .. } = self.system;
+        state.iter().chain(next).copied().zip(from.into_iter().chain(to))
+    }
+
+    /// What makes a formula about a state and its successor one about two states of the stack.
+    fn at(&mut self, from: usize, to: usize) -> Substitution {
+        self.steps(from, to).collect()
     }
 
     fn pop_to(&mut self, depth: usize) {
@@ -355,16 +367,18 @@ impl<'a> Search<'a> {
         model: &Assignment,
     ) -> Result<Implicant, Stop> {
         let store = self.store;
-        let [first, last] = [from, to].map(|time| self.unrolling.state(time).to_vec());
+        self.run.go_on()?;
+        let names: FxHashMap<Term, Term> = self.steps(from, to).map(|(named, at)| (at, named)).collect();
         let mut gone = store.free_vars(formulas);
-        gone.retain(|variable| !first.contains(variable) && !last.contains(variable));
+        gone.retain(|variable| !names.contains_key(variable));
         let projection = self.projector.project_cube(formulas, model, &gone);
         let literals = projection.map_err(|error| error.stop(store))?.literals;
-        let decided = literals.into_iter().map(|literal| without_disequality(store, literal, model));
-        let TransitionSystem { state, next, .. } = self.system;
-        let renamed =
-            decided.map(|literal| rename(store, rename(store, literal, &first, state), &last, next));
-        let mut literals: Implicant = renamed.collect();
+        let decided = literals.into_iter().map(|literal| {
+            let literal = without_disequality(store, literal, model);
+            store.normalize(literal)
+        });
+        let decided: Vec<Term> = decided.collect();
+        let mut literals: Implicant = store.instantiate_all(&decided, &names.into_iter().collect());
         literals.sort_unstable();
         literals.dedup();
         Ok(literals)
@@ -408,13 +422,10 @@ impl<'a> Search<'a> {
         if let [alone] = steps {
             return Ok(alone.implicant.clone());
         }
-        let TransitionSystem { state, next, .. } = self.system;
         let mut literals = Vec::new();
         for (time, traced) in (first..).zip(steps) {
-            let [from, to] = [time, time + 1].map(|time| self.unrolling.state(time).to_vec());
-            let at =
-                |&literal: &Term| rename(self.store, rename(self.store, literal, state, &from), next, &to);
-            literals.extend(traced.implicant.iter().map(at));
+            let step = self.at(time, time + 1);
+            literals.extend(self.store.instantiate_all(&traced.implicant, &step));
         }
         self.between(&literals, first, first + steps.len(), model)
     }

@@ -164,6 +164,7 @@ impl Recurrence<'_> {
         run.assert(&mut solver, self.looped)?;
         let mut signs = Vec::new();
         for &literal in self.looped {
+            run.go_on()?;
             let Some(poly) = store.bound(literal).map(|bound| bound.poly(store)) else { continue };
             // With x' = x + d, a coefficient of x is that of x plus that of x'.
             let mut data = poly.clone();
@@ -207,9 +208,10 @@ impl Recurrence<'_> {
                     bound.relation == Relation::Equal && remainder(store, bound.sum).is_some()
                 })
             };
-            let remainders = literals.iter().copied().filter(is_remainder);
-            let carried = remainders.map(|literal| rename(store, literal, here, there));
-            guesses.extend(carried.filter(|&literal| self.holds(literal)));
+            let remainders: Vec<Term> = literals.iter().copied().filter(is_remainder).collect();
+            let carried = store
+                .instantiate_all(&remainders, &std::iter::zip(here, there).map(|(&a, &b)| (a, b)).collect());
+            guesses.extend(carried.into_iter().filter(|&literal| self.holds(literal)));
             guesses.extend(literals);
         }
         Ok(guesses)
