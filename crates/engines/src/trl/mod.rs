@@ -1,7 +1,7 @@
 //! TRL: transitive relation learning.
 //!
 //! **What it decides.** Transition systems over integers and Booleans, and so all linear systems over them. It is made for
-//! models; it finds counterexamples only if they repeat the loops that it has learnt at most [`MOST_ROUNDS`] times.
+//! models; it finds counterexamples only if they repeat the loops that it has learnt at most 64 times.
 //!
 //! **The idea.** Bounded model checking, but each loop that a path runs through is replaced by a *transitive* relation that
 //! over-approximates any number of rounds. Learnt relations become alternatives to the transition relation, and steps that
