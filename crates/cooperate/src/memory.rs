@@ -7,8 +7,9 @@
 //!
 //! - M1: at the *threshold*, three quarters of the limit, the engine that uses most memory must end, unless it is the only one
 //!   left. Among equals it is the last one.
-//! - M2: until it has ended, no other engine must end. Terms stay, and freed memory need not return to the system. So the next
-//!   threshold is half way between the memory of the process at that time and the limit, if that is more than the first one.
+//! - M2: until it has ended, no other engine must end, but beyond the limit all others wait for it. Terms stay, and freed memory need
+//!   not return to the system. So the next threshold is half way between the memory of the process at that time and the limit, if
+//!   that is more than the first one.
 //! - M3: if one engine is left, or no engine uses memory, the whole run ends at the limit itself.
 //!
 //! Without a limit, three quarters of the machine's memory are the limit. Beyond that, the system would kill the process or slow
@@ -88,6 +89,11 @@ impl Memory {
     /// Whether an engine was told to end.
     pub(crate) fn has_stopped(&self, engine: usize) -> bool {
         self.stopped[engine]
+    }
+
+    /// The engine that all others wait for, by M2.
+    pub(crate) fn awaited(&self) -> Option<usize> {
+        self.ending.filter(|_| self.in_use.is_some_and(|in_use| in_use > self.limit))
     }
 
     /// The most bytes that an engine has used.
@@ -200,11 +206,12 @@ mod tests {
             memory.advice(750, |index| if index > 0 { Use::Growing } else { Use::Constant }),
             Advice::Stop(1)
         );
-        // Until it has ended nobody else does, whatever happens.
-        assert_eq!(memory.advice(1100, all), Advice::GoOn);
+        // Until it has ended nobody else does, whatever happens; beyond the limit they wait.
+        assert_eq!((memory.advice(1000, all), memory.awaited()), (Advice::GoOn, None));
+        assert_eq!((memory.advice(1100, all), memory.awaited()), (Advice::GoOn, Some(1)));
         assert!(memory.has_stopped(1) && !memory.has_stopped(2));
         let without = |index| if index == 1 { Use::Over } else { Use::Growing };
-        assert_eq!(memory.advice(800, without), Advice::GoOn);
+        assert_eq!((memory.advice(800, without), memory.awaited()), (Advice::GoOn, None));
         assert_eq!(memory.threshold, 900);
         assert_eq!(memory.advice(890, without), Advice::GoOn);
         assert_eq!(memory.advice(900, without), Advice::Stop(2));

@@ -8,7 +8,7 @@
 //!     engines whose turn is over leave their places
 //!     engines with the fewest turns, in the order of the schedule, take free places
 //!     listen: an engine has an answer (its witness is being confirmed), has won, has given up or has panicked
-//!     if memory becomes scarce, end the engine that uses most of it
+//!     if memory becomes scarce, end the engine that uses most of it; beyond the limit, all others wait for its end
 //! end all other engines
 //! ```
 //!
@@ -258,8 +258,11 @@ impl<'a> Table<'a> {
         let numbers = 0..self.states.len();
         let is_confirming =
             self.states.iter().any(|&state| matches!(state, State::Confirming { until } if now < until));
+        let awaited = self.memory.awaited();
         let is_over = |&index: &usize| match self.states[index] {
-            State::Running { until } => until <= now || is_confirming,
+            State::Running { until } => {
+                until <= now || is_confirming || awaited.is_some_and(|awaited| awaited != index)
+            }
             _ => false,
         };
         let leaving: Vec<usize> = numbers.clone().filter(is_over).collect();
@@ -278,7 +281,8 @@ impl<'a> Table<'a> {
         let is_waiting = |state: &State| matches!(state, State::NotStarted | State::Waiting);
         let is_busy = |state: &&State| matches!(state, State::Running { .. } | State::Confirming { .. });
         let mut starting = Vec::new();
-        while !is_confirming && self.states.iter().filter(is_busy).count() < self.places {
+        while !is_confirming && awaited.is_none() && self.states.iter().filter(is_busy).count() < self.places
+        {
             let next = numbers.clone().filter(|&index| is_waiting(&self.states[index]));
             let Some(next) = next.min_by_key(|&index| (self.turns[index], index)) else { break };
             if self.states[next] == State::NotStarted {
