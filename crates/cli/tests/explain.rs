@@ -67,7 +67,7 @@ clause 3      false ← Inv(x, y), x ≥ 2
     assert!(text(&output.stdout).contains("with  x = 1"), "{}", text(&output.stdout));
 }
 
-/// Of an array that changes, the elements that do are told, in the text and in the page.
+/// A step shows only those elements of an array that it changes, in the text and in the page.
 #[test]
 fn changes_of_arrays_are_told_by_elements() {
     let (folder, file) = folder(

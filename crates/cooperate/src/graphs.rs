@@ -90,7 +90,7 @@ impl Graphs {
         }
     }
 
-    /// The view of a slot's engine on the clauses, or the reason why there is none.
+    /// The graph on which the engine of a slot works, and its way back. The error says why the slot has no graph.
     pub(crate) fn view(&self, engine: &dyn Engine, slot: &Slot, run: &Run<'_>) -> Result<View<'_>, Stop> {
         match slot.passes() {
             None if engine.works_on_clauses_as_read() => Ok(View { graph: &self.original, back: Vec::new() }),

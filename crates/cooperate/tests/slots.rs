@@ -33,7 +33,7 @@ fn engines_on_both_graphs_give_the_right_answer() {
         &["bmc:passes=control", "lawi", "spacer:passes=control"],
     ];
     let mut answers = [0, 0];
-    for seed in 0..40 {
+    for seed in 0..60 {
         let text = control_systems::system(&mut Random::new(seed));
         let store = TermStore::new();
         let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
@@ -49,7 +49,7 @@ fn engines_on_both_graphs_give_the_right_answer() {
         }
         answers[usize::from(is_safe)] += 1;
     }
-    assert!(answers.iter().all(|&count| count >= 5), "{answers:?}");
+    assert!(answers.iter().all(|&count| count >= 8), "{answers:?}");
 }
 
 #[test]

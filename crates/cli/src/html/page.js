@@ -341,7 +341,7 @@
       step.values = now.map(({ value }) => value);
       step.terms = now.map(({ term }) => term);
       step.before = new Map(step.changed);
-      // Of arrays that change in some elements only these are told.
+      // For an array, a text with the elements that change.
       step.elements = new Map(step.changed.map(([place, , elements]) => [place, elements]));
       step.fresh = new Set(step.fresh === true ? now.keys() : step.fresh);
       step.names = (data.predicates[step.node] || { names: [] }).names;

@@ -296,7 +296,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The steps of a path to a bad state, unless it is known that there is none of this length.
+    /// The steps of a path to a bad state, if the stack has one. Depths that are known to be safe are not asked again.
     fn bad_trace(&mut self) -> Result<Option<Vec<Step>>, Stop> {
         let depth = self.stack.len();
         if depth < self.safe_depths {

@@ -118,9 +118,9 @@ impl<'a> ValueTexts<'a> {
         }
     }
 
-    /// How an array of this name changes, element by element: `a[3]: 0 → 7`, `a[3][4]: 1 → 2` for an array of arrays. There are at
-    /// most so many texts, the last of which says how many are left out; and none if the values are no arrays, or differ in all
-    /// elements but some.
+    /// The changes of an array, one text for each element: `a[3]: 0 → 7`, or `a[3][4]: 1 → 2` for an array of arrays. If there are
+    /// more than `most` texts, the last one counts those that are left out. `None` if the values are no arrays, or if they have
+    /// different defaults.
     pub fn changes(
         &self,
         name: &str,

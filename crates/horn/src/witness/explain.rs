@@ -308,7 +308,7 @@ impl Writer<'_> {
         items
     }
 
-    /// An argument with its value, or how the value changes. Of arrays that change in some elements only these are shown.
+    /// An argument with its value, or with the change of its value. For an array, each changed element is an item.
     fn argument(&self, argument: &Argument<'_>) -> Vec<Item> {
         let name = self.variable(argument.parameter);
         let (texts, mark) = match argument.before.filter(|_| argument.is_changed()) {

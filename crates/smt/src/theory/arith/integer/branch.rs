@@ -5,9 +5,9 @@
 //! Variables without a range come last, those nearest to zero first: solutions are sought there, because splits away
 //! from zero may go on for ever. The preference for small boxes is Z3's.
 //!
-//! They do go on for ever in `3x = 3y + r`, where `x` and `y` are unbounded and `1 <= r <= 2`: in each split either `x` or `y` is a
-//! fraction. But `r` has few values, and with each of them the GCD test decides. So after many splits, variables with a small range are
-//! split in the rows of fractions until they have one value, although their values are integers.
+//! Splits go on for ever in `3x = 3y + r + s` if `x` and `y` are unbounded, `0 <= r <= 1` and `0 <= s <= 1`, and other rows forbid
+//! `r = s = 0`: each split makes either `x` or `y` a fraction. But `r` and `s` have few values, and once each has one value the GCD
+//! test decides. So after many splits, small variables in the rows of fractions are split as well, although their values are integers.
 
 use shofar_logic::number::{Integer, Rational};
 
