@@ -4,7 +4,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Counters, LONG, agree_with_saturation, assert_answer, read, solve};
+use common::{
+    Counters, LONG, agree_with_saturation, assert_answer, multiples_of_three, read, solve, up_to_five,
+};
 use shofar_engines::kavy::{Kavy, Options, Strategy};
 use shofar_engines::{Evidence, InterpolationMethod, Run};
 use shofar_logic::TermStore;
@@ -120,32 +122,16 @@ fn several_predicates() {
 
 #[test]
 fn initial_and_bad_states_with_local_variables() {
-    let text = |step: i64| {
-        format!(
-            "(declare-fun P (Int) Bool)
-             (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
-             (assert (forall ((x Int)) (=> (P x) (P (+ x {step})))))
-             (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
-        )
-    };
-    assert_answer(&Kavy::default(), &text(6), true);
-    assert_unsat(&Kavy::default(), &text(1), 3);
+    assert_answer(&Kavy::default(), &multiples_of_three(6), true);
+    assert_unsat(&Kavy::default(), &multiples_of_three(1), 3);
 }
 
 #[test]
 fn no_states_and_no_transitions() {
-    let text = |facts: &str, rules: &str| {
-        format!(
-            "(declare-fun P (Int) Bool)
-             (assert (forall ((x Int)) (=> {facts} (P x))))
-             (assert (forall ((x Int)) (=> (and (P x) {rules}) (P (+ x 1)))))
-             (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))"
-        )
-    };
     for engine in all_settings() {
-        proved(&engine, &text("(and (< x 0) (> x 0))", "true"));
-        proved(&engine, &text("(< x 0)", "(< x (- 3))"));
-        proved(&engine, &text("(< x 0)", "false"));
+        proved(&engine, &up_to_five("(and (< x 0) (> x 0))", "true"));
+        proved(&engine, &up_to_five("(< x 0)", "(< x (- 3))"));
+        proved(&engine, &up_to_five("(< x 0)", "false"));
     }
 }
 

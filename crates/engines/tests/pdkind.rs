@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Counters, read, solve};
+use common::{Counters, multiples_of_three, read, solve};
 use shofar_engines::pdkind::{Depth, Options, Order, PdKind};
 use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
 use shofar_logic::TermStore;
@@ -138,16 +138,8 @@ fn several_predicates() {
 
 #[test]
 fn bad_states_with_local_variables() {
-    let text = |step: i64| {
-        format!(
-            "(declare-fun P (Int) Bool)
-             (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
-             (assert (forall ((x Int)) (=> (P x) (P (+ x {step})))))
-             (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
-        )
-    };
-    assert_sat(&text(6));
-    assert_unsat(&PdKind::default(), &text(7), 3);
+    assert_sat(&multiples_of_three(6));
+    assert_unsat(&PdKind::default(), &multiples_of_three(7), 3);
 }
 
 #[test]

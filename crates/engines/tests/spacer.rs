@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{read, solve};
+use common::{multiples_of_three, read, solve};
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
 use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run};
 use shofar_horn::witness::{Derivation, Interpretation};
@@ -178,16 +178,8 @@ fn both_atoms_of_a_query_are_looked_at() {
 
 #[test]
 fn divisibility_is_kept_by_projection() {
-    let system = |offset: i64| {
-        format!(
-            "(declare-fun P (Int) Bool)
-             (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
-             (assert (forall ((x Int)) (=> (P x) (P (+ x {offset})))))
-             (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
-        )
-    };
-    assert_sat(&system(6));
-    assert_eq!(derivation(&system(7)).steps.len(), 3);
+    assert_sat(&multiples_of_three(6));
+    assert_eq!(derivation(&multiples_of_three(7)).steps.len(), 3);
 }
 
 /// `y + k x` is bounded for each `k`, and no bound of that form is inductive: the obligation must be split.

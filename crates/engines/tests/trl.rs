@@ -5,7 +5,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Counters, LONG, agree_with_saturation, assert_answer, read, solve};
+use common::{
+    Counters, LONG, agree_with_saturation, assert_answer, multiples_of_three, read, solve, up_to_five,
+};
 use shofar_engines::{Engine, Evidence, Run, Trl};
 use shofar_horn::HornGraph;
 use shofar_horn::witness::GraphModel;
@@ -158,31 +160,15 @@ fn several_predicates_and_truth_values() {
 
 #[test]
 fn initial_and_bad_states_with_local_variables() {
-    let text = |step: i64| {
-        format!(
-            "(declare-fun P (Int) Bool)
-             (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
-             (assert (forall ((x Int)) (=> (P x) (P (+ x {step})))))
-             (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
-        )
-    };
-    assert_answer(&Trl::default(), &text(6), true);
-    refuted(&text(1), 3);
+    assert_answer(&Trl::default(), &multiples_of_three(6), true);
+    refuted(&multiples_of_three(1), 3);
 }
 
 #[test]
 fn no_states_and_no_transitions() {
-    let text = |facts: &str, rules: &str| {
-        format!(
-            "(declare-fun P (Int) Bool)
-             (assert (forall ((x Int)) (=> {facts} (P x))))
-             (assert (forall ((x Int)) (=> (and (P x) {rules}) (P (+ x 1)))))
-             (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))"
-        )
-    };
-    proved(&text("(and (< x 0) (> x 0))", "true"));
-    proved(&text("(< x 0)", "(< x (- 3))"));
-    proved(&text("(< x 0)", "false"));
+    proved(&up_to_five("(and (< x 0) (> x 0))", "true"));
+    proved(&up_to_five("(< x 0)", "(< x (- 3))"));
+    proved(&up_to_five("(< x 0)", "false"));
 }
 
 #[test]

@@ -24,6 +24,26 @@ pub(crate) fn read(store: &TermStore, text: &str) -> HornGraph {
     HornGraph::of(store, &parse(store, "test", text.as_bytes()).expect("the test's clauses are right"))
 }
 
+/// Starts at the multiples of three and adds a number. A successor of a multiple of three is bad.
+pub(crate) fn multiples_of_three(step: i64) -> String {
+    format!(
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int) (k Int)) (=> (= x (* 3 k)) (P x))))
+         (assert (forall ((x Int)) (=> (P x) (P (+ x {step})))))
+         (assert (forall ((x Int) (m Int)) (=> (and (P x) (= x (+ (* 3 m) 1))) false)))"
+    )
+}
+
+/// Counts from where `facts` holds and while `rules` does. Numbers above five are bad.
+pub(crate) fn up_to_five(facts: &str, rules: &str) -> String {
+    format!(
+        "(declare-fun P (Int) Bool)
+         (assert (forall ((x Int)) (=> {facts} (P x))))
+         (assert (forall ((x Int)) (=> (and (P x) {rules}) (P (+ x 1)))))
+         (assert (forall ((x Int)) (=> (and (P x) (> x 5)) false)))"
+    )
+}
+
 /// The answer of an engine. Its witness is checked, without the limits of the run; a mistake of the engine fails the test.
 #[track_caller]
 pub(crate) fn solve(engine: &dyn Engine, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
