@@ -18,7 +18,7 @@ use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_logic::{Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 
-use super::Questions;
+use super::{Questions, occurrences};
 
 /// Atoms and candidates of one node.
 const MOST_ATOMS: usize = 40;
@@ -53,10 +53,7 @@ fn candidates(questions: &Questions<'_>) -> Result<Vec<Vec<Term>>, Stop> {
             .filter(|&term| is_atom(store, term))
             .map(|term| (term, store.free_vars(&[term])))
             .collect();
-        let sources = content.sources().iter().enumerate();
-        let sources = sources.map(|(at, &node)| (node, graph.source_variables(edge, at)));
-        let target = content.target().map(|node| (node, graph.target_variables(edge)));
-        for (node, variables) in sources.chain(target) {
+        for (node, variables) in occurrences(graph, edge) {
             run.go_on()?;
             let names: Substitution =
                 variables.iter().copied().zip(graph.node(node).variables().iter().copied()).collect();
@@ -87,8 +84,7 @@ fn candidates(questions: &Questions<'_>) -> Result<Vec<Vec<Term>>, Stop> {
             .flat_map(|&literal| premises.iter().map(move |&premise| store.or2(premise, literal)));
         let mut all: Vec<Term> =
             literals.iter().copied().chain(premises.iter().copied()).chain(clauses).collect();
-        all.retain(|candidate| ![Term::TRUE, Term::FALSE].contains(candidate));
-        let mut seen = BTreeSet::new();
+        let mut seen = BTreeSet::from([Term::TRUE, Term::FALSE]);
         all.retain(|candidate| seen.insert(*candidate));
         all.truncate(MOST_CANDIDATES);
         all

@@ -357,6 +357,14 @@ fn number(store: &TermStore, model: &Assignment, variable: Term) -> Option<Ratio
     }
 }
 
+/// The nodes of an edge, as often as they occur, with their arguments in its label.
+fn occurrences(graph: &HornGraph, edge: EdgeId) -> impl Iterator<Item = (NodeId, &[Term])> {
+    let clause = graph.edge(edge);
+    let sources = clause.sources().iter().enumerate();
+    let sources = sources.map(move |(at, &node)| (node, graph.source_variables(edge, at)));
+    sources.chain(clause.target().map(|node| (node, graph.target_variables(edge))))
+}
+
 /// Whether a variable is a number.
 fn is_number(store: &TermStore, variable: Term) -> bool {
     matches!(store.sort_of(variable), Sort::INT | Sort::REAL)

@@ -21,7 +21,7 @@ use shofar_run::Stop;
 use shofar_smt::project::Projector;
 
 use super::affine::{at_sources, strides};
-use super::{Questions, is_number, number};
+use super::{Questions, is_number, number, occurrences};
 
 /// Rows of one predicate.
 const MOST_ROWS: usize = 40;
@@ -58,10 +58,7 @@ pub(super) fn templates(
             .into_iter()
             .filter_map(|term| Some(store.bound(term)?.poly(store).without_constant()))
             .collect();
-        let sources = content.sources().iter().enumerate();
-        let sources = sources.map(|(at, &node)| (node, graph.source_variables(edge, at)));
-        let target = content.target().map(|node| (node, graph.target_variables(edge)));
-        for (node, variables) in sources.chain(target) {
+        for (node, variables) in occurrences(graph, edge) {
             if templates[node.index()].is_full() {
                 continue;
             }

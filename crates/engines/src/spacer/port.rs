@@ -8,9 +8,9 @@
 //!
 //! A *bounded* fact is true, but the frames need not prove it, and a frame that looks inductive because of it would not be a model
 //! (L2). So it becomes a lemma of level `i` only if the frames at `i - 1` prove it, as a guess would. The level is that of the current
-//! bound, or less if the fact holds less far. An atom is tried in the same way. Only a share of the queries is spent on this, [`SHARE`], and less if hardly any of these
-//! lemmas ever block an obligation, [`SMALL_SHARE`]. Queries are counted, not timed, so that the same facts at the same points lead to the
-//! same search.
+//! bound, or less if the fact holds less far. An *atom* is tried at the current bound in the same way. Only a share of the queries is
+//! spent on this, [`SHARE`], and less if hardly any of these lemmas ever block an obligation, [`SMALL_SHARE`]. Queries are counted, not
+//! timed, so that the same facts at the same points lead to the same search.
 
 use rustc_hash::FxHashMap;
 use shofar_horn::graph::NodeId;

@@ -277,14 +277,14 @@ impl<'a> Search<'a> {
         self.run.assert(&mut self.solver, &formulas)
     }
 
-    /// The variables of a state and of its successor, with those of two states of the stack.
+    /// The variables of a state and of its successor, each with its copy for one of two states of the stack.
     fn steps(&mut self, from: usize, to: usize) -> impl Iterator<Item = (Term, Term)> + use<'a> {
         let [from, to] = [from, to].map(|time| self.unrolling.state(time).to_vec());
         let TransitionSystem { state, next, .. } = self.system;
         state.iter().chain(next).copied().zip(from.into_iter().chain(to))
     }
 
-    /// What makes a formula about a state and its successor one about two states of the stack.
+    /// The substitution that turns a formula about a state and its successor into one about two states of the stack.
     fn at(&mut self, from: usize, to: usize) -> Substitution {
         self.steps(from, to).collect()
     }

@@ -16,14 +16,15 @@
 //!
 //! Truth values are in pre and post. All guesses are true of the two states with `n = 1`, and then `n >= 1` is added if `n` occurs.
 //!
-//! **Transitivity** is checked, so guesses may be wrong. Of the conjunction `R(x, x', n)`, those literals are dropped that are false in a
-//! model of
+//! **Transitivity** is checked, so guesses may be wrong. Let `R(x, x', n)` be the conjunction of the guesses. The solver looks for two
+//! steps of `R` whose composition is no step of `R`:
 //!
 //! ```text
 //! R(x, y, n1) and R(y, z, n2) and not R(x, z, n1 + n2)
 //! ```
 //!
-//! until there is none (Houdini). Then `exists n. R` is transitive. The states stay related, because literals are only dropped.
+//! If it finds a model, the literals that are false for `x`, `z` and `n1 + n2` are dropped, and it is asked again (Houdini). If it finds
+//! none, `exists n. R` is transitive. `R` relates the two states in the end as well, because fewer literals relate more states.
 //!
 //! Inequalities that follow from other literals are dropped last.
 
