@@ -4,8 +4,8 @@
     simulate.py --tasks ../shared/bench/tasks.csv --program target/release/examples/simulate \\
         --slots 'spacer,kind,...' --counts 1,2,4,8 --seconds 10 --seeds 0,1,2 --out runs.jsonl
 
-The first k slots of the list are run for each k. Two runs at a time, each on a core of its own. What was run before is read from
-the output file and not run again.
+The first k slots of the list are run for each k, each run on a core of its own. All times are processor time. What was run before
+is read from the output file and not run again.
 """
 
 import argparse
@@ -29,6 +29,7 @@ def main():
     parser.add_argument("--seconds", default="10")
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--exchange", default="off,on")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="how many cores to use")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
 
@@ -53,7 +54,7 @@ def main():
                     key = row["task"], ",".join(slots[:count]), exchange, seed
                     wanted.append((row, key))
     cores = Queue()
-    for core in range(os.cpu_count() or 1):
+    for core in range(options.cores):
         cores.put(core)
 
     def simulate(entry):

@@ -34,7 +34,7 @@ use crate::schedule::Features;
 use crate::slot::{Setting, Slot, labels};
 
 /// The choices of the user.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Options {
     /// The engines to run side by side; if there are none, the clauses choose.
     pub engines: Vec<Slot>,

@@ -46,14 +46,19 @@ const FIRST_TURN: Duration = Duration::from_millis(50);
 const TICK: Duration = Duration::from_millis(5);
 
 /// How long turns are.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub enum Turns {
     /// In proportion to weights, and twice as long in each round.
     #[default]
     Growing,
-    /// All the same. On one place, engines that take such turns advance as if each had a core of its own; this is how exchange
-    /// between more engines than there are cores is measured.
-    Equal(Duration),
+    /// All the same, by a clock. On one place, engines that take such turns advance as if each had a core of its own; this is how
+    /// exchange between more engines than there are cores is measured.
+    Equal {
+        /// The length of each turn.
+        length: Duration,
+        /// The time since some fixed moment.
+        clock: fn() -> Duration,
+    },
 }
 
 /// An engine, its label in this run, and its share of the time.
@@ -245,6 +250,14 @@ impl<'a> Table<'a> {
         self.contenders[index].label.clone()
     }
 
+    /// The time by the clock of the turns.
+    fn now(&self) -> Instant {
+        match self.lengths {
+            Turns::Growing => Instant::now(),
+            Turns::Equal { clock, .. } => self.start.checked_add(clock()).unwrap_or(self.start),
+        }
+    }
+
     fn is_anyone_left(&self) -> bool {
         self.states.iter().any(|&state| state != State::Ended)
     }
@@ -254,7 +267,7 @@ impl<'a> Table<'a> {
         if self.over.is_some() {
             return Vec::new();
         }
-        let now = Instant::now();
+        let now = self.now();
         let numbers = 0..self.states.len();
         let is_confirming =
             self.states.iter().any(|&state| matches!(state, State::Confirming { until } if now < until));
@@ -286,7 +299,7 @@ impl<'a> Table<'a> {
             let next = numbers.clone().filter(|&index| is_waiting(&self.states[index]));
             let Some(next) = next.min_by_key(|&index| (self.turns[index], index)) else { break };
             if self.states[next] == State::NotStarted {
-                self.starts[next] = Some(now);
+                self.starts[next] = Some(Instant::now());
                 starting.push(next);
                 self.run.tell(Event::Started { engine: self.label(next) });
             } else if !leaving.contains(&next) {
@@ -306,7 +319,7 @@ impl<'a> Table<'a> {
 
     /// Keeps the place of an engine with an answer, by P1.
     fn keep_place(&mut self, index: usize) {
-        let now = Instant::now();
+        let now = self.now();
         let until = now.checked_add(now.duration_since(self.start)).unwrap_or(now);
         self.states[index] = State::Confirming { until };
     }
@@ -377,7 +390,7 @@ impl Turns {
                 let doublings = 1_u32.checked_shl(turns).unwrap_or(u32::MAX);
                 FIRST_TURN.saturating_mul(weight.max(1).saturating_mul(doublings))
             }
-            Turns::Equal(turn) => turn,
+            Turns::Equal { length, .. } => length,
         }
     }
 }
