@@ -3,11 +3,12 @@
 use rustc_hash::FxHashMap;
 use shofar_horn::cfa::{CfaEdgeId, LocationId};
 use shofar_horn::graph::rename;
-use shofar_logic::Term;
+use shofar_logic::{Term, Value};
+use shofar_smt::solver::Solver;
 
 use super::arg::{Arg, ArgNodeId, Label};
 use super::program::Program;
-use crate::unroll::fresh_vector;
+use crate::unroll::{fresh_vector, value};
 
 /// A path from the root to a target. Position `i` is after the first `i` edges.
 pub(super) struct Path {
@@ -74,6 +75,14 @@ impl<'a> Copies<'a> {
         let constraint = relation.template.copy(self.program.store, &vectors);
         self.constraints.insert((id, position), constraint);
         constraint
+    }
+
+    /// The values of the variables after each edge in a solver's model.
+    pub(super) fn values(&mut self, path: &Path, solver: &Solver<'_>) -> Vec<Box<[Value]>> {
+        let states: Vec<Box<[Term]>> = (1..=path.len()).map(|position| self.state(path, position)).collect();
+        let model = solver.model(&states.concat());
+        let values = |state: &[Term]| state.iter().map(|&it| value(self.program.store, &model, it)).collect();
+        states.iter().map(|state| values(state)).collect()
     }
 
     /// The label at a position, over the variables there.

@@ -1,12 +1,12 @@
 //! The refiner: decides whether a counterexample is feasible, and otherwise makes the precision finer.
 //!
 //! ```text
-//! refine path      the edges of the path have a model: unsafe
+//! refine path      the path has a model: unsafe
 //!                  refute the path, track the refutation, prune
 //! ```
 //!
-//! Only the edges decide about feasibility, without the labels: a path through other abstract states than those of the graph is
-//! a counterexample, too. Refutations use the labels, so that they need not prove again what is known.
+//! Refutations use the labels, so that they need not prove again what is known. A label holds of all runs through its node, so the
+//! query for sequence interpolants decides about feasibility as well. Other techniques begin with a query about the edges alone.
 //!
 //! *Pruning.* A node on the path is *outdated* if its refutation has a predicate that its label was computed without. Lazy
 //! pruning removes the subtree of the first outdated node, full pruning everything.
@@ -26,11 +26,10 @@ use super::domain::Domain;
 use super::path::{Copies, Path};
 use super::precision::{Precision, Splitting};
 use super::program::Program;
-use super::refine::{Surroundings, Technique};
+use super::refine::{Refutation, Surroundings, Technique};
 use super::{Options, Pruning};
 use crate::Run;
 use crate::trace::Listed;
-use crate::unroll::value;
 
 /// The edges of a run to the error location, each with the values of its target's variables.
 pub(super) type ConcreteRun = Vec<(CfaEdgeId, Box<[Value]>)>;
@@ -41,6 +40,16 @@ pub(super) enum Refinement {
     Unsafe(ConcreteRun),
     /// The counterexample was spurious; the graph is pruned.
     Spurious,
+}
+
+/// What the attempt to refute a path has led to.
+enum Tracked {
+    /// The path has a model.
+    Feasible(ConcreteRun),
+    /// The first node whose label was computed without a tracked predicate.
+    Outdated(ArgNodeId),
+    /// All predicates of all refutations were tracked already.
+    NothingNew,
 }
 
 /// The refiner.
@@ -81,14 +90,16 @@ impl<'a> Refiner<'a> {
     ) -> Result<Refinement, Stop> {
         self.statistics.refinements += 1;
         self.statistics.depth = self.statistics.depth.max(path.len() as u64);
-        if let Some(run) = self.run_along(path)? {
+        if self.options.refinement != Technique::Sequence
+            && let Some(run) = self.run_along(path)?
+        {
             return Ok(Refinement::Unsafe(run));
         }
-        let outdated = self.outdated(arg, precision, domain, path)?;
-        match (outdated, self.options.pruning) {
-            (Some(node), Pruning::Lazy) => arg.prune(node),
-            (Some(_), Pruning::Full) => self.rebuild(arg, precision),
-            (None, _) => {
+        match (self.track_refutation(arg, precision, domain, path)?, self.options.pruning) {
+            (Tracked::Feasible(run), _) => return Ok(Refinement::Unsafe(run)),
+            (Tracked::Outdated(node), Pruning::Lazy) => arg.prune(node),
+            (Tracked::Outdated(_), Pruning::Full) => self.rebuild(arg, precision),
+            (Tracked::NothingNew, _) => {
                 self.statistics.fallbacks += 1;
                 if self.rebuilt_for == Some(precision.len()) && !domain.strengthen() {
                     return Err(Stop::Exhausted(
@@ -116,21 +127,17 @@ impl<'a> Refiner<'a> {
         if !self.run.is_satisfiable(&mut solver, &[])? {
             return Ok(None);
         }
-        let states: Vec<Box<[Term]>> =
-            (1..=path.len()).map(|position| self.copies.state(path, position)).collect();
-        let model = solver.model(&states.concat());
-        let values = |state: &[Term]| state.iter().map(|&it| value(self.run.store, &model, it)).collect();
-        Ok(Some(path.edges.iter().copied().zip(states.iter().map(|state| values(state))).collect()))
+        Ok(Some(along(path, self.copies.values(path, &solver))))
     }
 
-    /// Tracks a refutation of an infeasible path such that a node on it is outdated, and returns the first one.
-    fn outdated(
+    /// Tracks a refutation of a path such that a node on it is outdated.
+    fn track_refutation(
         &mut self,
         arg: &Arg<'_>,
         precision: &mut Precision<'_>,
         domain: &dyn Domain,
         path: &Path,
-    ) -> Result<Option<ArgNodeId>, Stop> {
+    ) -> Result<Tracked, Stop> {
         let chosen = self.options.refinement;
         let mut techniques = vec![chosen, Technique::Sequence, Technique::WITHOUT_INTERPOLANTS];
         techniques.dedup();
@@ -139,20 +146,21 @@ impl<'a> Refiner<'a> {
         for (attempt, technique) in techniques.into_iter().enumerate() {
             self.statistics.fallbacks += u64::from(attempt == 1);
             let formulas = match self.refute(technique, path) {
-                Ok(formulas) => formulas,
+                Ok(Refutation::Formulas(formulas)) => formulas,
+                Ok(Refutation::Model(values)) => return Ok(Tracked::Feasible(along(path, values))),
                 Err(Stop::Exhausted(_)) => continue,
                 Err(stop) => return Err(stop),
             };
             for &splitting in &splittings {
                 if let Some(node) = track(arg, precision, domain, path, &formulas, splitting) {
-                    return Ok(Some(node));
+                    return Ok(Tracked::Outdated(node));
                 }
             }
         }
-        Ok(None)
+        Ok(Tracked::NothingNew)
     }
 
-    fn refute(&mut self, technique: Technique, path: &Path) -> Result<Vec<Term>, Stop> {
+    fn refute(&mut self, technique: Technique, path: &Path) -> Result<Refutation, Stop> {
         let mut around = Surroundings {
             run: self.run,
             program: self.program,
@@ -160,14 +168,19 @@ impl<'a> Refiner<'a> {
             copies: &mut self.copies,
             queries: 0,
         };
-        let formulas = technique.refute(&mut around, path);
+        let refutation = technique.refute(&mut around, path);
         self.statistics.queries += around.queries;
-        if let Ok(formulas) = &formulas {
+        if let Ok(Refutation::Formulas(formulas)) = &refutation {
             let formulas = Listed(self.run.store, formulas);
             tracing::debug!(?technique, length = path.len(), %formulas, "refutation");
         }
-        formulas
+        refutation
     }
+}
+
+/// The edges of a path with the values after each of them.
+fn along(path: &Path, values: Vec<Box<[Value]>>) -> ConcreteRun {
+    path.edges.iter().copied().zip(values).collect()
 }
 
 /// Tracks the terms of a refutation. Returns the first node whose label was computed without one of them.

@@ -9,7 +9,7 @@ mod forward;
 mod newton;
 mod sequence;
 
-use shofar_logic::Term;
+use shofar_logic::{Term, Value};
 use shofar_run::Stop;
 
 use super::path::{Copies, Path};
@@ -69,15 +69,25 @@ impl Technique {
     pub(super) const WITHOUT_INTERPOLANTS: Technique =
         Technique::Newton(Newton::new(Calculus::Weakest, true, false));
 
-    /// The refutation of an infeasible path: a formula for each position. [`Stop::Exhausted`] if the technique finds no refutation.
-    pub(super) fn refute(self, around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Vec<Term>, Stop> {
-        match self {
-            Technique::Sequence => sequence::refute(around, path),
-            Technique::Backward => backward::refute(around, path),
-            Technique::Forward => forward::refute(around, path),
-            Technique::Newton(newton) => newton.refute(around, path),
-        }
+    /// The refutation of a path: a formula for each position. [`Stop::Exhausted`] if the technique finds no refutation. Only
+    /// sequence interpolants find a model of the path; for other techniques it must be infeasible.
+    pub(super) fn refute(self, around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Refutation, Stop> {
+        let formulas = match self {
+            Technique::Sequence => return sequence::refute(around, path),
+            Technique::Backward => backward::refute(around, path)?,
+            Technique::Forward => forward::refute(around, path)?,
+            Technique::Newton(newton) => newton.refute(around, path)?,
+        };
+        Ok(Refutation::Formulas(formulas))
     }
+}
+
+/// The result of a technique.
+pub(super) enum Refutation {
+    /// A formula for each position.
+    Formulas(Vec<Term>),
+    /// There is none: the values of the variables after each edge.
+    Model(Vec<Box<[Value]>>),
 }
 
 /// The environment of a refutation.

@@ -14,21 +14,21 @@ use shofar_logic::Term;
 use shofar_run::Stop;
 
 use super::super::path::Path;
-use super::Surroundings;
+use super::{Refutation, Surroundings};
 use crate::separation::Parts;
 
-/// The interpolants of a path, whose edges and labels are unsatisfiable.
-pub(super) fn refute(around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Vec<Term>, Stop> {
+/// The interpolants of a path, unless its edges and labels have a model.
+pub(super) fn refute(around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Refutation, Stop> {
     let steps: Vec<Vec<Term>> = (0..path.len()).map(|position| around.step(path, position)).collect();
     let mut parts = Parts::new(around.run, steps)?;
     around.queries += 1;
     if parts.is_satisfiable()? {
-        return Err(Stop::Internal("an infeasible path has a model".to_owned()));
+        return Ok(Refutation::Model(around.copies.values(path, &parts.solver)));
     }
     let mut formulas = vec![Term::TRUE];
     for (position, interpolant) in (1..).zip(parts.sequence(around.interpolation)?) {
         formulas.push(around.copies.untimed(path, position, interpolant));
     }
     formulas.push(Term::FALSE);
-    Ok(formulas)
+    Ok(Refutation::Formulas(formulas))
 }
