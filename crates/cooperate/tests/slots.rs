@@ -29,6 +29,7 @@ fn solve(text: &str, options: &Options) -> Verdict {
 fn engines_on_both_graphs_give_the_right_answer() {
     let slots = [
         &["lawi:passes=control"][..],
+        &["cegar:passes=control+standard"],
         &["spacer:passes=control+standard", "kind"],
         &["bmc:passes=control", "lawi", "spacer:passes=control"],
     ];
