@@ -8,6 +8,7 @@ mod algebra;
 mod bmc;
 pub mod cegar;
 pub mod cells;
+mod clause_solvers;
 mod eliminate;
 mod event;
 mod exchange;
@@ -15,6 +16,7 @@ mod flag;
 mod forms;
 mod fragment;
 mod functions;
+pub mod ice;
 pub mod imc;
 mod implication;
 mod invariants;
@@ -55,6 +57,7 @@ pub use cegar::Cegar;
 pub use cells::Cells;
 pub use event::{Event, EventSink, Label};
 pub use exchange::{Cex, Fact, FactId, Fate, Port};
+pub use ice::Ice;
 pub use imc::Imc;
 pub use invariants::Invariants;
 pub use kavy::Kavy;
@@ -150,6 +153,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Lawi::default()),
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
+        Box::new(Ice::default()),
         Box::new(KInduction::default()),
         Box::new(Kavy::default()),
         Box::new(Trl::default()),
