@@ -9,6 +9,7 @@ mod bmc;
 pub mod cegar;
 pub mod cells;
 mod clause_solvers;
+pub mod dar;
 mod eliminate;
 mod event;
 mod exchange;
@@ -55,6 +56,7 @@ pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
 pub use cells::Cells;
+pub use dar::Dar;
 pub use event::{Event, EventSink, Label};
 pub use exchange::{Cex, Fact, FactId, Fate, Port};
 pub use ice::Ice;
@@ -150,6 +152,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Tpa::split()),
         Box::new(Tpa::default()),
         Box::new(Imc::default()),
+        Box::new(Dar::default()),
         Box::new(Lawi::default()),
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
