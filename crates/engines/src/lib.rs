@@ -38,6 +38,7 @@ pub mod residual;
 mod rule;
 mod run;
 pub mod saturation;
+mod se;
 mod separation;
 pub mod spacer;
 pub mod tpa;
@@ -74,6 +75,7 @@ pub use regular::{Regular, Synchronous};
 pub use regular_combined::RegularCombined;
 pub use run::Run;
 pub use saturation::Saturate;
+pub use se::SymbolicExecution;
 pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
@@ -170,6 +172,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Synchronous::default()),
         Box::new(Saturate::default()),
         Box::new(Cells::default()),
+        Box::new(SymbolicExecution),
         Box::new(Bmc),
     ]
 }
