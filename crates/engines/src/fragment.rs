@@ -51,6 +51,11 @@ pub(crate) fn is_discrete(store: &TermStore, graph: &HornGraph) -> Result<(), St
     has_sorts(store, graph, |sort| sort == Sort::BOOL || sort == Sort::INT)
 }
 
+/// Checks that there are no values but truth values and numbers.
+pub(crate) fn is_numeric(store: &TermStore, graph: &HornGraph) -> Result<(), Stop> {
+    has_sorts(store, graph, |sort| [Sort::BOOL, Sort::INT, Sort::REAL].contains(&sort))
+}
+
 /// Checks that the sorts of all terms of constraints and of all predicate arguments are known.
 fn has_sorts(store: &TermStore, graph: &HornGraph, is_known: impl Fn(Sort) -> bool) -> Result<(), Stop> {
     let labels: Vec<Term> = graph.edges().map(|(_, edge)| edge.label()).collect();

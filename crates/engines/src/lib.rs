@@ -8,6 +8,8 @@ mod algebra;
 mod bmc;
 pub mod cegar;
 pub mod cells;
+mod clause_solvers;
+pub mod dar;
 mod eliminate;
 mod event;
 mod exchange;
@@ -15,6 +17,7 @@ mod flag;
 mod forms;
 mod fragment;
 mod functions;
+pub mod ice;
 pub mod imc;
 mod implication;
 mod invariants;
@@ -35,6 +38,7 @@ pub mod residual;
 mod rule;
 mod run;
 pub mod saturation;
+mod se;
 mod separation;
 pub mod spacer;
 pub mod tpa;
@@ -53,8 +57,10 @@ pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
 pub use cells::Cells;
+pub use dar::Dar;
 pub use event::{Event, EventSink, Label};
 pub use exchange::{Cex, Fact, FactId, Fate, Port};
+pub use ice::Ice;
 pub use imc::Imc;
 pub use invariants::Invariants;
 pub use kavy::Kavy;
@@ -69,6 +75,7 @@ pub use regular::{Regular, Synchronous};
 pub use regular_combined::RegularCombined;
 pub use run::Run;
 pub use saturation::Saturate;
+pub use se::SymbolicExecution;
 pub use separation::InterpolationMethod;
 pub use spacer::Spacer;
 pub use tpa::Tpa;
@@ -147,9 +154,11 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Tpa::split()),
         Box::new(Tpa::default()),
         Box::new(Imc::default()),
+        Box::new(Dar::default()),
         Box::new(Lawi::default()),
         Box::new(Cegar::default()),
         Box::new(PredicateAbstraction::default()),
+        Box::new(Ice::default()),
         Box::new(KInduction::default()),
         Box::new(Kavy::default()),
         Box::new(Trl::default()),
@@ -163,6 +172,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(Synchronous::default()),
         Box::new(Saturate::default()),
         Box::new(Cells::default()),
+        Box::new(SymbolicExecution),
         Box::new(Bmc),
     ]
 }

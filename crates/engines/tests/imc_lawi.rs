@@ -1,10 +1,11 @@
-//! Interpolation-based model checking and lazy abstraction on the worked examples of the literature.
+//! Interpolation-based model checking, dual approximated reachability and lazy abstraction on the worked examples of the literature.
 
 mod common;
 
 use std::time::Duration;
 
 use common::{read, solve};
+use shofar_engines::dar::{self, Dar};
 use shofar_engines::imc::{self, Imc};
 use shofar_engines::lawi::{self, Lawi};
 use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
@@ -19,11 +20,12 @@ fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, 
     solve(engine, &read(&store, text), &run)
 }
 
-/// Both engines with all interpolation methods, and lazy abstraction without forced covers.
+/// The engines with all interpolation methods, and lazy abstraction without forced covers, too.
 fn engines() -> Vec<Box<dyn Engine>> {
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     for interpolation in InterpolationMethod::ALL {
         engines.push(Box::new(Imc { options: imc::Options::default().interpolation(interpolation) }));
+        engines.push(Box::new(Dar { options: dar::Options::default().interpolation(interpolation) }));
         for forced_covers in [0, 1] {
             let options = lawi::Options::default().interpolation(interpolation).forced_covers(forced_covers);
             engines.push(Box::new(Lawi { options }));

@@ -278,7 +278,7 @@ impl<'a> Arg<'a> {
     }
 
     /// Checks A2 to A4.
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, debug_assertions))]
     pub(super) fn check_invariants(&self) {
         for &node in self.at.iter().flatten() {
             if let Some(by) = self[node].covered_by {

@@ -14,11 +14,13 @@
 
 use std::collections::BTreeSet;
 
+use shofar_horn::HornGraph;
 use shofar_horn::graph::{EdgeId, Node, NodeId};
 use shofar_logic::{Sort, Substitution, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::{Questions, occurrences};
+use crate::Run;
 
 /// Atoms and candidates of one node.
 const MOST_ATOMS: usize = 40;
@@ -40,9 +42,9 @@ pub(super) fn houdini(questions: &mut Questions<'_>) -> Result<Vec<Option<Vec<Te
     std::iter::zip(known, largest).map(of_node).collect()
 }
 
-/// By nodes: formulas over the arguments.
-fn candidates(questions: &Questions<'_>) -> Result<Vec<Vec<Term>>, Stop> {
-    let (run, graph) = (questions.run, questions.graph);
+/// By nodes: the atoms of labels over the arguments of one occurrence of the node, as formulas over its variables. Of an atom and its
+/// negation one is there.
+pub(crate) fn atoms(run: &Run<'_>, graph: &HornGraph) -> Result<Vec<Vec<Term>>, Stop> {
     let store = run.store;
     let mut atoms: Vec<Vec<Term>> = vec![Vec::new(); graph.nodes().len()];
     for (edge, content) in graph.edges() {
@@ -71,6 +73,14 @@ fn candidates(questions: &Questions<'_>) -> Result<Vec<Vec<Term>>, Stop> {
             }
         }
     }
+    Ok(atoms)
+}
+
+/// By nodes: formulas over the arguments.
+fn candidates(questions: &Questions<'_>) -> Result<Vec<Vec<Term>>, Stop> {
+    let (run, graph) = (questions.run, questions.graph);
+    let store = run.store;
+    let atoms = atoms(run, graph)?;
     let of_node = |((_, node), atoms): ((NodeId, &Node), Vec<Term>)| {
         let literals: Vec<Term> = atoms.iter().flat_map(|&atom| [atom, store.not(atom)]).collect();
         let flags = node
@@ -157,12 +167,11 @@ fn without_implied(
 
 #[cfg(test)]
 mod tests {
-    use shofar_horn::{HornGraph, parse};
+    use shofar_horn::parse;
     use shofar_testing::Random;
     use shofar_testing::systems::{self, Shape};
 
     use super::*;
-    use crate::Run;
 
     /// The union of all inductive subsets, by trying all of them.
     fn union_of_inductive(questions: &mut Questions<'_>, candidates: &[Vec<Term>]) -> Vec<Vec<Term>> {

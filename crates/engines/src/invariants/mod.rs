@@ -48,9 +48,11 @@ use shofar_horn::witness::GraphModel;
 use shofar_logic::number::Rational;
 use shofar_logic::{Assignment, LinearPoly, Sort, Term, TermStore, Value};
 use shofar_run::{Limits, Reason, Stop};
-use shofar_smt::solver::Solver;
 
+use crate::clause_solvers::ClauseSolvers;
 use crate::{Engine, Evidence, Fact, Run, fragment};
+
+pub(crate) use houdini::atoms;
 
 /// Conflicts that one query may resolve.
 const CONFLICTS: u64 = 200;
@@ -178,8 +180,7 @@ fn search(questions: &mut Questions<'_>) -> Result<Option<GraphModel>, Stop> {
 struct Questions<'a> {
     run: &'a Run<'a>,
     graph: &'a HornGraph,
-    /// By edges, once they were asked.
-    solvers: Vec<Option<Solver<'a>>>,
+    solvers: ClauseSolvers<'a>,
     /// How many may still be asked.
     left: usize,
     /// By nodes: literals that are inductive together (V2); none for a node without facts.
@@ -188,7 +189,7 @@ struct Questions<'a> {
 
 impl<'a> Questions<'a> {
     fn new(run: &'a Run<'a>, graph: &'a HornGraph) -> Self {
-        let solvers = graph.edges().map(|_| None).collect();
+        let solvers = ClauseSolvers::new(run, graph);
         let known = graph.nodes().map(|_| Some(Vec::new())).collect();
         Questions { run, graph, solvers, left: QUERIES, known }
     }
@@ -277,19 +278,9 @@ impl<'a> Questions<'a> {
         if self.holds(edge, &assumptions)? {
             return Ok(None);
         }
-        let solver = self.solver(edge)?;
+        let solver = self.solvers.of(edge)?;
         solver.minimize_core(&Limits { conflicts: Some(CONFLICTS), ..run.limits });
         Ok(Some(solver.core().iter().filter_map(|assumption| origins.get(assumption).copied()).collect()))
-    }
-
-    fn solver(&mut self, edge: EdgeId) -> Result<&mut Solver<'a>, Stop> {
-        let place = &mut self.solvers[edge.index()];
-        if place.is_none() {
-            let mut solver = self.run.solver();
-            self.run.assert(&mut solver, &[self.graph.edge(edge).label()])?;
-            *place = Some(solver);
-        }
-        Ok(place.as_mut().expect("it was made above"))
     }
 
     /// Counts a query.
@@ -303,7 +294,7 @@ impl<'a> Questions<'a> {
         self.pay()?;
         let limits = Limits { conflicts: Some(CONFLICTS), ..self.run.limits };
         let run = self.run.clone().with_limits(limits);
-        run.is_satisfiable(self.solver(edge)?, assumptions)
+        run.is_satisfiable(self.solvers.of(edge)?, assumptions)
     }
 
     /// The arguments, as far as they are numbers, of a fact that an edge derives from assumptions about its sources, and of which
@@ -344,7 +335,7 @@ impl<'a> Questions<'a> {
         }
         let mut terms = vec![self.graph.edge(edge).label()];
         terms.extend(assumptions.iter().chain(others));
-        Ok(Some(self.solver(edge)?.model(&terms)))
+        Ok(Some(self.solvers.of(edge)?.model(&terms)))
     }
 }
 
@@ -366,6 +357,6 @@ fn occurrences(graph: &HornGraph, edge: EdgeId) -> impl Iterator<Item = (NodeId,
 }
 
 /// Whether a variable is a number.
-fn is_number(store: &TermStore, variable: Term) -> bool {
+pub(crate) fn is_number(store: &TermStore, variable: Term) -> bool {
     matches!(store.sort_of(variable), Sort::INT | Sort::REAL)
 }
