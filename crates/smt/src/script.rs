@@ -898,11 +898,8 @@ impl<R: BufRead> Commands<R> {
     /// The text of the next command, or the rest at the end of the input; `None` after that.
     pub fn next_command(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            while let Some(&byte) = self.buffer.get(self.position) {
-                self.position += 1;
-                if self.ends_command(byte) {
-                    return Ok(Some(self.take()));
-                }
+            if self.finds_end() {
+                return Ok(Some(self.take()));
             }
             let chunk = self.input.fill_buf()?;
             if chunk.is_empty() {
@@ -926,25 +923,39 @@ impl<R: BufRead> Commands<R> {
         command
     }
 
-    /// Whether this byte completes a command. Outside of parentheses each line is a command, so a stray symbol is
-    /// answered at once.
-    fn ends_command(&mut self, byte: u8) -> bool {
-        match (self.inside, byte) {
-            (Inside::Comment, b'\n') | (Inside::String, b'"') | (Inside::Quoted, b'|') => {
-                self.inside = Inside::Nothing;
+    /// Scans the buffer up to the end of a command, or of the buffer. Outside of parentheses each line is a command, so a
+    /// stray symbol is answered at once.
+    fn finds_end(&mut self) -> bool {
+        let Commands { buffer, position, depth, inside, .. } = self;
+        let matters = |inside: Inside, byte: u8| match inside {
+            Inside::Nothing => matches!(byte, b'(' | b')' | b'\n' | b'"' | b';' | b'|'),
+            Inside::Comment => byte == b'\n',
+            Inside::String => byte == b'"',
+            Inside::Quoted => byte == b'|',
+        };
+        while let Some(skipped) = buffer[*position..].iter().position(|&byte| matters(*inside, byte)) {
+            let byte = buffer[*position + skipped];
+            *position += skipped + 1;
+            match (*inside, byte) {
+                (Inside::Nothing, b';') => *inside = Inside::Comment,
+                (Inside::Nothing, b'"') => *inside = Inside::String,
+                (Inside::Nothing, b'|') => *inside = Inside::Quoted,
+                (Inside::Nothing, b'(') => *depth += 1,
+                (Inside::Nothing, b')') => {
+                    *depth = depth.saturating_sub(1);
+                    if *depth == 0 {
+                        return true;
+                    }
+                }
+                (Inside::Nothing, _) => {
+                    if *depth == 0 {
+                        return true;
+                    }
+                }
+                _ => *inside = Inside::Nothing,
             }
-            (Inside::Comment | Inside::String | Inside::Quoted, _) => {}
-            (Inside::Nothing, b';') => self.inside = Inside::Comment,
-            (Inside::Nothing, b'"') => self.inside = Inside::String,
-            (Inside::Nothing, b'|') => self.inside = Inside::Quoted,
-            (Inside::Nothing, b'(') => self.depth += 1,
-            (Inside::Nothing, b')') => {
-                self.depth = self.depth.saturating_sub(1);
-                return self.depth == 0;
-            }
-            (Inside::Nothing, b'\n') => return self.depth == 0,
-            (Inside::Nothing, _) => {}
         }
+        *position = buffer.len();
         false
     }
 }
