@@ -10,18 +10,20 @@
 //! answers are those of Horn clauses, which is what both solvers use after `(set-logic HORN)`. In Z3's fixedpoint format Z3
 //! uses them in the opposite sense; a script in that format is refused.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use clap::{CommandFactory, ValueEnum};
+use clap::ValueEnum;
 use shofar_smt::script::Commands;
 
 use crate::arguments::Arguments;
 use crate::input::{peek_stdin_within, read_text_within};
-use crate::{CommandLine, Failure, escape, smt, solve};
+use crate::parse::{is_command, solve_parser};
+use crate::{Failure, escape, smt, solve};
 
 /// Z3 counts elementary steps for `rlimit`. On usual machines it makes about so many of them in a second.
 const STEPS_PER_SECOND: f64 = 1e6;
@@ -146,9 +148,9 @@ impl Call {
         };
         let words: Vec<OsString> = words.collect();
         let mut call = Call { arguments: vec!["shofar".into()], solver, ..Call::default() };
-        let own = Own::new();
-        if solver.is_none() && words.first().and_then(|word| word.to_str()).is_some_and(|w| own.is_command(w))
-        {
+        // Most calls have no option that could be somebody else's.
+        let own = LazyCell::new(Own::new);
+        if solver.is_none() && words.first().and_then(|word| word.to_str()).is_some_and(is_command) {
             call.arguments.extend(words);
             return call;
         }
@@ -163,7 +165,7 @@ impl Call {
             if call.understands(text, &mut wishes) {
                 continue;
             }
-            let has_value = own.takes_value(text);
+            let has_value = text.starts_with('-') && own.takes_value(text);
             call.arguments.push(word);
             if has_value {
                 call.arguments.extend(words.next());
@@ -344,7 +346,6 @@ impl Wishes {
 
 /// Shofar's own command line.
 struct Own {
-    commands: HashSet<String>,
     /// The options whose value may be the next word.
     long: HashSet<String>,
     short: HashSet<char>,
@@ -352,17 +353,12 @@ struct Own {
 
 impl Own {
     fn new() -> Self {
-        let program = CommandLine::command();
+        let program = solve_parser();
         let with_values = || program.get_arguments().filter(|option| option.get_action().takes_values());
         Own {
-            commands: program.get_subcommands().map(|command| command.get_name().to_owned()).collect(),
             long: with_values().filter_map(|option| Some(format!("--{}", option.get_long()?))).collect(),
             short: with_values().filter_map(clap::Arg::get_short).collect(),
         }
-    }
-
-    fn is_command(&self, word: &str) -> bool {
-        self.commands.contains(word) || word == "help"
     }
 
     /// Whether the value of the option at the end of this word is the next word.

@@ -140,13 +140,16 @@ pub(crate) fn peeked_stdin() -> Option<Result<Vec<u8>, Failure>> {
     PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The content of a file, within limits. A pipe may block or never end, so a thread reads it; at a limit that thread is left
-/// behind.
+/// The content of a file, within limits. A pipe may block or never end, so a thread reads what is no regular file; at a limit
+/// that thread is left behind.
 pub(crate) fn read_text_within(limits: &Limits<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     if file == "-"
         && let Some(text) = peeked_stdin()
     {
         return text;
+    }
+    if file != "-" && std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file()) {
+        return text_of(file, std::fs::read(file));
     }
     let (sender, texts) = mpsc::channel();
     let place = file.to_owned();

@@ -18,6 +18,7 @@ mod info;
 mod input;
 mod limits;
 mod man;
+mod parse;
 mod progress;
 mod smt;
 mod solve;
@@ -36,6 +37,7 @@ use shofar_run::Stop;
 
 use crate::compatible::Call;
 use crate::diagnostic::Diagnostic;
+use crate::parse::Job;
 
 /// Decides constrained Horn clauses and circuits, and proves its answer, as in `shofar program.smt2`.
 #[derive(Parser)]
@@ -53,6 +55,12 @@ struct CommandLine {
     #[command(flatten)]
     solve: arguments::Arguments,
 
+    #[command(flatten)]
+    colors: Colors,
+}
+
+#[derive(clap::Args)]
+struct Colors {
     /// Colour the output, as in `--color never`. `auto` colours on a terminal, unless NO_COLOR is set or TERM is `dumb`;
     /// CLICOLOR_FORCE=1 forces colours.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
@@ -124,17 +132,17 @@ impl From<io::Error> for Failure {
 fn main() -> ExitCode {
     let start = Instant::now();
     let call = Call::new(std::env::args_os());
-    let arguments = CommandLine::parse_from(&call.arguments);
-    arguments.color.set();
-    if let Some(note) = call.note().filter(|_| !arguments.solve.quiet) {
+    let (job, color) = Job::read(&call.arguments);
+    color.set();
+    if let Some(note) = call.note().filter(|_| !job.solving().is_some_and(|solving| solving.quiet)) {
         // Ignore failures: there is no other place for a note.
         let _ = writeln!(io::stderr(), "{}", escape::lines(&note));
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, &call, start, &mut out));
+    let result = trace::start(job.verbosity()).and_then(|()| run(&job, &call, start, &mut out));
     if let Err(failure) = &result {
         // Ignore failures: the message on standard error matters more.
-        let _ = if arguments.solving().is_some_and(|solving| solving.json) {
+        let _ = if job.solving().is_some_and(|solving| solving.json) {
             talk::print_error(failure, start.elapsed(), &mut out)
         } else if call.solver.is_some() {
             compatible::print_error(failure, &mut out)
@@ -161,50 +169,38 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-impl CommandLine {
-    /// The options of a command that solves.
-    fn solving(&self) -> Option<&arguments::Arguments> {
-        match &self.command {
-            None => Some(&self.solve),
-            Some(Command::Explain(arguments)) => Some(&arguments.solve),
-            Some(_) => None,
-        }
-    }
-
-    /// How many times `-v` is given.
-    fn verbosity(&self) -> u8 {
-        match &self.command {
-            Some(Command::Smt(arguments)) => arguments.verbosity(),
-            _ => self.solving().map_or(0, |solving| solving.verbose),
-        }
-    }
-}
-
 /// Runs the command. The result is the exit status.
-fn run(arguments: &CommandLine, call: &Call, start: Instant, out: &mut impl Write) -> Result<u8, Failure> {
+fn run(job: &Job, call: &Call, start: Instant, out: &mut impl Write) -> Result<u8, Failure> {
     call.check()?;
-    if let (None, Some(solver)) = (&arguments.command, call.solver) {
-        return compatible::run(solver, &arguments.solve, start, out).map(|()| 0);
-    }
-    let done = match &arguments.command {
-        Some(Command::Hwmcc(arguments)) => return circuit::compete(arguments, out),
-        None if arguments.solve.is_circuit(start) => return circuit::run(&arguments.solve, start, out),
-        Some(Command::Info(arguments)) => info::run(arguments, out),
-        Some(Command::Convert(arguments)) => convert::run(arguments, out),
-        Some(Command::Check(arguments)) => check::run(arguments, out),
-        Some(Command::Explain(arguments)) => explain::run(arguments, out),
-        Some(Command::Smt(arguments)) => smt::run(arguments, out),
-        Some(Command::Engines(arguments)) => engines::run(arguments, out),
-        Some(Command::Transform(arguments)) => transform::run(arguments, out),
+    let command = match job {
+        Job::Command(command) => command,
+        Job::Solve(arguments) => {
+            return if let Some(solver) = call.solver {
+                compatible::run(solver, arguments, start, out).map(|()| 0)
+            } else if arguments.is_circuit(start) {
+                circuit::run(arguments, start, out)
+            } else {
+                solve::run(arguments, start, out).map(|()| 0)
+            };
+        }
+    };
+    let done = match command {
+        Command::Hwmcc(arguments) => return circuit::compete(arguments, out),
+        Command::Info(arguments) => info::run(arguments, out),
+        Command::Convert(arguments) => convert::run(arguments, out),
+        Command::Check(arguments) => check::run(arguments, out),
+        Command::Explain(arguments) => explain::run(arguments, out),
+        Command::Smt(arguments) => smt::run(arguments, out),
+        Command::Engines(arguments) => engines::run(arguments, out),
+        Command::Transform(arguments) => transform::run(arguments, out),
         #[cfg(feature = "cluster")]
-        Some(Command::Worker(arguments)) => cluster::worker::run(arguments, out),
+        Command::Worker(arguments) => cluster::worker::run(arguments, out),
         #[cfg(feature = "cluster")]
-        Some(Command::Batch(arguments)) => cluster::batch::run(arguments, out),
+        Command::Batch(arguments) => cluster::batch::run(arguments, out),
         #[cfg(feature = "cluster")]
-        Some(Command::Cluster(arguments)) => cluster::status::run(arguments, out),
-        Some(Command::Man(arguments)) => man::run(arguments, out),
-        Some(Command::Completions(arguments)) => completions::run(arguments, out),
-        None => solve::run(&arguments.solve, start, out),
+        Command::Cluster(arguments) => cluster::status::run(arguments, out),
+        Command::Man(arguments) => man::run(arguments, out),
+        Command::Completions(arguments) => completions::run(arguments, out),
     };
     done.map(|()| 0)
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
 use shofar_horn::{ParseError, Position};
@@ -14,6 +15,9 @@ use crate::Failure;
 use crate::diagnostic::Diagnostic;
 use crate::input::{peeked_stdin, seconds};
 use crate::limits::LimitArguments;
+
+/// The number of bytes that are read from a file at a time.
+const CHUNK: usize = 1 << 16;
 
 /// Execute an SMT-LIB script, as in `shofar smt script.smt2`.
 #[derive(clap::Args)]
@@ -63,15 +67,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let file = File::open(&arguments.file);
         let file =
             file.map_err(|error| Failure::Input(format!("shofar: cannot read {}: {error}", arguments.file)))?;
-        Box::new(BufReader::new(file))
+        Box::new(BufReader::with_capacity(CHUNK, file))
     };
     let memory = arguments.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
-    let store = TermStore::new();
-    let mut script = Script::new(&store);
+    // The process ends soon: freeing all terms and clauses would only delay it.
+    let store = ManuallyDrop::new(TermStore::new());
+    let mut script = ManuallyDrop::new(Script::new(&store));
     let mut commands = Commands::new(input);
     let unreadable =
         |error: io::Error| Failure::Input(format!("shofar: cannot read {}: {error}", arguments.file));
-    let mut place = Position { line: 1, column: 1 };
+    // The commands so far, for the places of mistakes in files.
+    let mut before = Vec::new();
     while let Some(command) = commands.next_command().map_err(unreadable)? {
         let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let limits = Limits { deadline, memory, ..Limits::default() };
@@ -82,9 +88,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             && arguments.file != "-"
         {
             // The answer says what is wrong, and this where. Failures to write are ignored.
+            let place = Position::of(&before, before.len());
             let _ = diagnostic(&arguments.file, place, &command, mistake).print();
         }
-        place = place.after(&command);
+        if arguments.file != "-" {
+            before.extend_from_slice(&command);
+        }
         if progress == Progress::Exit {
             break;
         }

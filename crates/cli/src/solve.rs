@@ -124,9 +124,9 @@ pub(crate) fn run(arguments: &Arguments, start: Instant, out: &mut impl Write) -
     let history = arguments.history()?;
     let options = arguments.driver_options(&history);
     let (sender, messages) = mpsc::channel();
-    let (job, interval) = (arguments.clone(), talk.progress_interval());
+    let (job, interval, is_watched) = (arguments.clone(), talk.progress_interval(), talk.is_watched());
     let worker = thread::Builder::new().name(WORKER.to_owned()).spawn(move || {
-        let events = Events::new(sender, interval);
+        let events = Events::new(sender, interval, is_watched);
         let work = || {
             work(
                 &job,
@@ -402,6 +402,8 @@ struct Events {
     question: AtomicUsize,
     /// The least time between two progress events of an engine; `None` suppresses them.
     interval: Option<Duration>,
+    /// Whether the main thread needs events other than failures. Otherwise it sleeps until there is an answer.
+    is_watched: bool,
     /// The time of the last progress event of each engine.
     last: Mutex<Vec<(Label, Instant)>>,
     /// How engines ended, and who helped whom.
@@ -412,11 +414,12 @@ struct Events {
 }
 
 impl Events {
-    fn new(sender: Sender<Message>, interval: Option<Duration>) -> Self {
+    fn new(sender: Sender<Message>, interval: Option<Duration>, is_watched: bool) -> Self {
         Events {
             sender,
             question: AtomicUsize::new(0),
             interval,
+            is_watched,
             last: Mutex::default(),
             about_engines: Mutex::default(),
             #[cfg(feature = "cluster")]
@@ -478,8 +481,12 @@ impl EventSink for Events {
         if matches!(event, Event::Stopped { .. } | Event::Helped { .. }) {
             self.about_engines.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
         }
-        // After a limit the main thread no longer listens.
-        let _ = self.sender.send(Message::Event(event));
+        let is_failure =
+            matches!(event, Event::Panicked { .. } | Event::Stopped { reason: Some(Stop::Internal(_)), .. });
+        if self.is_watched || is_failure {
+            // After a limit the main thread no longer listens.
+            let _ = self.sender.send(Message::Event(event));
+        }
     }
 }
 
@@ -542,7 +549,7 @@ mod tests {
             &line.solve.driver_options(&History::Forget),
             &system,
             &Run::new(&store),
-            &Events::new(sender, None),
+            &Events::new(sender, None, true),
             #[cfg(feature = "cluster")]
             None,
         );

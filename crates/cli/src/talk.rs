@@ -63,6 +63,11 @@ impl<'a> Talk<'a> {
         }
     }
 
+    /// Whether anybody wants to know more than the answer and what went wrong.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.arguments.stats || self.progress_interval().is_some()
+    }
+
     /// Prints an event.
     pub(crate) fn hear(&mut self, event: &Event, out: &mut impl Write) -> Result<(), Failure> {
         if self.arguments.json {

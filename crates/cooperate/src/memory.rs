@@ -15,6 +15,7 @@
 //! Without a limit, three quarters of the machine's memory are the limit. Beyond that, the system would kill the process or slow
 //! down.
 
+use std::cell::LazyCell;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -52,8 +53,10 @@ pub(crate) enum Advice {
 
 /// Counts the memory that each engine uses.
 pub(crate) struct Memory {
-    limit: usize,
-    threshold: usize,
+    /// Many runs end before anybody asks for the limit.
+    limit: LazyCell<usize, Box<dyn FnOnce() -> usize>>,
+    /// The least threshold after an engine has ended, by M2.
+    raised: usize,
     next_look: Instant,
     /// The memory of the process at the last check.
     in_use: Option<usize>,
@@ -71,16 +74,17 @@ pub(crate) struct Memory {
 impl Memory {
     /// Counts for this number of engines.
     pub(crate) fn new(limit: Option<usize>, engines: usize) -> Self {
-        let limit = limit.or_else(|| of_machine().map(|bytes| bytes / 4 * 3)).unwrap_or(usize::MAX);
+        let now = Instant::now();
+        let of_machine = || of_machine().map_or(usize::MAX, |bytes| bytes / 4 * 3);
         Memory {
-            limit,
-            threshold: limit / 4 * 3,
-            next_look: Instant::now(),
+            limit: LazyCell::new(Box::new(move || limit.unwrap_or_else(of_machine))),
+            raised: 0,
+            next_look: now.checked_add(INTERVAL).unwrap_or(now),
             in_use: None,
             used: vec![0; engines],
             most: vec![0; engines],
             told: vec![0; engines],
-            next_news: Instant::now(),
+            next_news: now,
             stopped: vec![false; engines],
             ending: None,
         }
@@ -93,7 +97,12 @@ impl Memory {
 
     /// The engine that all others wait for, by M2.
     pub(crate) fn awaited(&self) -> Option<usize> {
-        self.ending.filter(|_| self.in_use.is_some_and(|in_use| in_use > self.limit))
+        self.ending.filter(|_| self.in_use.is_some_and(|in_use| in_use > *self.limit))
+    }
+
+    /// The threshold of M1.
+    fn threshold(&self) -> usize {
+        self.raised.max(*self.limit / 4 * 3)
     }
 
     /// The most bytes that an engine has used.
@@ -152,21 +161,20 @@ impl Memory {
             }
             // By M2.
             self.ending = None;
-            let half_way = in_use.saturating_add(self.limit.saturating_sub(in_use) / 2);
-            self.threshold = self.threshold.max(half_way);
+            self.raised = self.raised.max(in_use.saturating_add(self.limit.saturating_sub(in_use) / 2));
         }
         let left = numbers.clone().filter(|&index| engine(index) != Use::Over);
         let greedy = left.clone().filter(|&index| engine(index) != Use::Possible && self.used[index] > 0);
         match greedy.max_by_key(|&index| (self.used[index], index)) {
             Some(index) if left.count() > 1 => {
-                if in_use < self.threshold {
+                if in_use < self.threshold() {
                     return Advice::GoOn;
                 }
                 self.ending = Some(index);
                 self.stopped[index] = true;
                 Advice::Stop(index)
             }
-            _ if in_use > self.limit => Advice::StopAll,
+            _ if in_use > *self.limit => Advice::StopAll,
             _ => Advice::GoOn,
         }
     }
@@ -212,7 +220,7 @@ mod tests {
         assert!(memory.has_stopped(1) && !memory.has_stopped(2));
         let without = |index| if index == 1 { Use::Over } else { Use::Growing };
         assert_eq!((memory.advice(800, without), memory.awaited()), (Advice::GoOn, None));
-        assert_eq!(memory.threshold, 900);
+        assert_eq!(memory.threshold(), 900);
         assert_eq!(memory.advice(890, without), Advice::GoOn);
         assert_eq!(memory.advice(900, without), Advice::Stop(2));
         // What was freed does not count less among the most.

@@ -49,6 +49,7 @@ mod value;
 mod word;
 
 pub use branch::Branch;
+pub use build::Magnitudes;
 pub use datatype::DatatypeError;
 pub use eval::{Assignment, DisplayEvalError, EvalError, Evaluator, Interpretation};
 pub use fold::{Fold, FoldCase, FoldError, FoldLemma, FoldSpec};

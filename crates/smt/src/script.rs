@@ -17,7 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{
     Declaration, DisplaySymbol, Environment, Lexer, Reader, SyntaxError, Theories, Token,
 };
-use shofar_logic::{Assignment, EvalError, Fun, Interpretation, Op, Sort, Symbol, Term, TermStore, Value};
+use shofar_logic::{
+    Assignment, EvalError, Fun, Interpretation, Magnitudes, Op, Sort, Symbol, Term, TermStore, Value,
+};
 use shofar_run::{Limits, Reason};
 
 use crate::groups;
@@ -45,6 +47,7 @@ pub enum Progress {
 pub struct Script<'a> {
     store: &'a TermStore,
     environment: Environment,
+    magnitudes: Magnitudes,
     /// The logic, once it is set.
     logic: Option<String>,
     solver: Solver<'a>,
@@ -123,6 +126,7 @@ impl<'a> Script<'a> {
         Script {
             store,
             environment: Environment::new(store),
+            magnitudes: Magnitudes::default(),
             logic: None,
             solver: Solver::new(store),
             frames: vec![Frame::default()],
@@ -251,7 +255,7 @@ impl<'a> Script<'a> {
             "assert" => {
                 let formula = reader.formula()?;
                 reader.close()?;
-                check_magnitude(store, &[formula])?;
+                check_magnitude(&mut self.magnitudes, store, &[formula])?;
                 let named = reader.take_named();
                 let name = named.iter().find(|&&(_, term)| term == formula).map(|&(name, _)| name);
                 self.frame()
@@ -272,7 +276,7 @@ impl<'a> Script<'a> {
             "check-sat-assuming" => {
                 let assumptions = reader.terms()?;
                 reader.close()?;
-                check_magnitude(store, &assumptions)?;
+                check_magnitude(&mut self.magnitudes, store, &assumptions)?;
                 if assumptions.iter().any(|&term| store.sort_of(term) != Sort::BOOL) {
                     return failure("assumptions must be formulas");
                 }
@@ -282,7 +286,7 @@ impl<'a> Script<'a> {
             "get-value" => {
                 let terms = reader.terms()?;
                 reader.close()?;
-                check_magnitude(store, &terms)?;
+                check_magnitude(&mut self.magnitudes, store, &terms)?;
                 self.get_value(&terms, out)?;
                 return Ok(Progress::Continue);
             }
@@ -294,14 +298,14 @@ impl<'a> Script<'a> {
             "get-projection" => {
                 let (vars, formula) = (reader.terms()?, reader.formula()?);
                 reader.close()?;
-                check_magnitude(store, &[formula])?;
+                check_magnitude(&mut self.magnitudes, store, &[formula])?;
                 self.get_projection(&vars, formula, out)?;
                 return Ok(Progress::Continue);
             }
             "get-qe" => {
                 let formula = reader.formula()?;
                 reader.close()?;
-                check_magnitude(store, &[formula])?;
+                check_magnitude(&mut self.magnitudes, store, &[formula])?;
                 self.get_qe(formula, limits, out)?;
                 return Ok(Progress::Continue);
             }
@@ -843,8 +847,8 @@ fn open_channel(channel: &str) -> io::Result<Option<File>> {
     }
 }
 
-fn check_magnitude(store: &TermStore, terms: &[Term]) -> Result<()> {
-    if terms.iter().any(|&term| store.magnitude(term) > MOST_BITS) {
+fn check_magnitude(magnitudes: &mut Magnitudes, store: &TermStore, terms: &[Term]) -> Result<()> {
+    if terms.iter().any(|&term| magnitudes.of(store, term) > MOST_BITS) {
         return failure("the numbers in this term are too large to compute with");
     }
     Ok(())
@@ -894,11 +898,8 @@ impl<R: BufRead> Commands<R> {
     /// The text of the next command, or the rest at the end of the input; `None` after that.
     pub fn next_command(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            while let Some(&byte) = self.buffer.get(self.position) {
-                self.position += 1;
-                if self.ends_command(byte) {
-                    return Ok(Some(self.take()));
-                }
+            if self.finds_end() {
+                return Ok(Some(self.take()));
             }
             let chunk = self.input.fill_buf()?;
             if chunk.is_empty() {
@@ -922,25 +923,39 @@ impl<R: BufRead> Commands<R> {
         command
     }
 
-    /// Whether this byte completes a command. Outside of parentheses each line is a command, so a stray symbol is
-    /// answered at once.
-    fn ends_command(&mut self, byte: u8) -> bool {
-        match (self.inside, byte) {
-            (Inside::Comment, b'\n') | (Inside::String, b'"') | (Inside::Quoted, b'|') => {
-                self.inside = Inside::Nothing;
+    /// Scans the buffer up to the end of a command, or of the buffer. Outside of parentheses each line is a command, so a
+    /// stray symbol is answered at once.
+    fn finds_end(&mut self) -> bool {
+        let Commands { buffer, position, depth, inside, .. } = self;
+        let matters = |inside: Inside, byte: u8| match inside {
+            Inside::Nothing => matches!(byte, b'(' | b')' | b'\n' | b'"' | b';' | b'|'),
+            Inside::Comment => byte == b'\n',
+            Inside::String => byte == b'"',
+            Inside::Quoted => byte == b'|',
+        };
+        while let Some(skipped) = buffer[*position..].iter().position(|&byte| matters(*inside, byte)) {
+            let byte = buffer[*position + skipped];
+            *position += skipped + 1;
+            match (*inside, byte) {
+                (Inside::Nothing, b';') => *inside = Inside::Comment,
+                (Inside::Nothing, b'"') => *inside = Inside::String,
+                (Inside::Nothing, b'|') => *inside = Inside::Quoted,
+                (Inside::Nothing, b'(') => *depth += 1,
+                (Inside::Nothing, b')') => {
+                    *depth = depth.saturating_sub(1);
+                    if *depth == 0 {
+                        return true;
+                    }
+                }
+                (Inside::Nothing, _) => {
+                    if *depth == 0 {
+                        return true;
+                    }
+                }
+                _ => *inside = Inside::Nothing,
             }
-            (Inside::Comment | Inside::String | Inside::Quoted, _) => {}
-            (Inside::Nothing, b';') => self.inside = Inside::Comment,
-            (Inside::Nothing, b'"') => self.inside = Inside::String,
-            (Inside::Nothing, b'|') => self.inside = Inside::Quoted,
-            (Inside::Nothing, b'(') => self.depth += 1,
-            (Inside::Nothing, b')') => {
-                self.depth = self.depth.saturating_sub(1);
-                return self.depth == 0;
-            }
-            (Inside::Nothing, b'\n') => return self.depth == 0,
-            (Inside::Nothing, _) => {}
         }
+        *position = buffer.len();
         false
     }
 }

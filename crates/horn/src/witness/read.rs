@@ -14,7 +14,7 @@ use std::io::{self, BufReader};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shofar_logic::smtlib::{Declaration, Environment, Item, Lexer, Reader, SyntaxError, Token};
-use shofar_logic::{FoldLemma, Fun, KnownValues, Op, Sort, Symbol, Term, TermStore, Value};
+use shofar_logic::{FoldLemma, Fun, KnownValues, Magnitudes, Op, Sort, Symbol, Term, TermStore, Value};
 use shofar_run::{Limits, Poll, Reason, Stop};
 
 use super::folds::lemma_of;
@@ -146,6 +146,7 @@ struct Builder<'a> {
     /// Whether there is any definition, also of an auxiliary function.
     has_definitions: bool,
     values: KnownValues,
+    magnitudes: Magnitudes,
     lemmas: Vec<FoldLemma>,
     joint_lemmas: Vec<JointLemma>,
     order: Option<AtomOrder>,
@@ -181,6 +182,7 @@ impl<'a> Builder<'a> {
             definitions: vec![None; system.predicates().len()],
             has_definitions: false,
             values: KnownValues::default(),
+            magnitudes: Magnitudes::default(),
             lemmas: Vec::new(),
             joint_lemmas: Vec::new(),
             order: None,
@@ -271,7 +273,7 @@ impl<'a> Builder<'a> {
         let shown = self.store.display_symbol(name);
         // A value computes nothing. Many values may share their parts, so each part is visited once.
         let is_value = self.values.value(self.store, body).is_some();
-        if !is_value && self.store.magnitude(body) > MOST_BITS {
+        if !is_value && self.magnitudes.of(self.store, body) > MOST_BITS {
             return Err(error(offset, format!("the numbers in the definition of {shown} are too large")));
         }
         // Other names are auxiliary functions and values, which the reader expands.
@@ -374,7 +376,7 @@ impl<'a> Builder<'a> {
 
     /// Adds a lemma whose unfolded premises are counted from one.
     fn add_lemma(&mut self, formula: Term, unfolded: &[usize]) -> Result<(), String> {
-        if self.store.magnitude(formula) > MOST_BITS {
+        if self.magnitudes.of(self.store, formula) > MOST_BITS {
             return Err("the numbers in the lemma are too large".to_owned());
         }
         let position = |&number: &usize| number.checked_sub(1).ok_or("premises are counted from one");
@@ -484,7 +486,7 @@ impl<'a> Builder<'a> {
 
     /// Adds a pure clause whose selected atom is counted from one.
     fn add_pure_clause(&mut self, formula: Term, select: Option<usize>) -> Result<(), String> {
-        if self.store.magnitude(formula) > MOST_BITS {
+        if self.magnitudes.of(self.store, formula) > MOST_BITS {
             return Err("the numbers in the clause are too large".to_owned());
         }
         self.pure_clauses.push(PureClause::of_formula(self.store, self.system, formula, select)?);

@@ -415,6 +415,26 @@ impl TermStore {
         self.comparison(Relation::Eq, a, b)
     }
 
+    /// The inequalities whose conjunction a normal equation between numbers is: the sum is at most, and at least, the
+    /// number.
+    pub fn halves(&self, equation: Term) -> [Term; 2] {
+        let &[sum, number] = self.args(equation) else { unreachable!("an equation has two sides") };
+        let sort = self.sort_of(sum);
+        let halves = match (self.numeral(number), self.op(sum)) {
+            // The inequalities may be simpler than their sides.
+            (None, _) | (_, Op::Ite | Op::Mod) => return [self.le(sum, number), self.ge(sum, number)],
+            (Some(value), _) if sort == Sort::INT => {
+                let below = self.number(&(value - Rational::ONE), sort);
+                [(Op::Le, number), (Op::Le, below)]
+            }
+            _ => [(Op::Le, number), (Op::Lt, number)],
+        };
+        let [at_most, below] = halves.map(|(op, number)| self.raw(op, &[sum, number]));
+        let halves = [at_most, self.not(below)];
+        debug_assert_eq!(halves, [self.le(sum, number), self.ge(sum, number)], "the sides are normal");
+        halves
+    }
+
     fn comparison(&self, relation: Relation, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort_of(a), self.sort_of(b), "comparison is between terms of one sort");
         let difference = LinearPoly::from_term(self, a) - &LinearPoly::from_term(self, b);

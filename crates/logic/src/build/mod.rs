@@ -92,7 +92,7 @@
 //! - A flat term lists its parts. If every prefix of a long chain is used separately, there are as many lists, of a
 //!   total length quadratic in the chain.
 //! - The order of arguments is that of creation. It is the same in each run of one thread, but has no meaning.
-//! - Numbers grow without bound; [`magnitude`](TermStore::magnitude) estimates their size beforehand.
+//! - Numbers grow without bound; [`Magnitudes`] estimate their size beforehand.
 //!
 //! In all methods except [`build`](TermStore::build), the caller must pass arguments of the right sorts. A call with
 //! wrong sorts is a bug and panics.
@@ -105,6 +105,8 @@ mod boolean;
 mod datatype;
 mod magnitude;
 mod normalize;
+
+pub use magnitude::Magnitudes;
 
 use crate::op::Op;
 use crate::term::{Term, TermStore};

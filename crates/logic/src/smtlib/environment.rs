@@ -10,13 +10,16 @@
 //! *overloaded*: an application uses the declared symbol if its arguments have the sorts of the declaration, and
 //! otherwise the theory's.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use shofar_run::nearest;
 
 use super::logic::Theories;
 use crate::op::{Op, is_alias, named_operators};
 use crate::sort::{ConstructorId, ConstructorSpec, Fun, Sort, Symbol};
 use crate::term::{Term, TermStore};
+
+/// The number of names for which there is room at first: those of all theories, and some more.
+const FIRST_NAMES: usize = 224;
 
 /// Names and their meanings. The symbols and sorts of some theories are predefined.
 pub struct Environment {
@@ -141,8 +144,8 @@ impl Environment {
     pub fn with_theories(store: &TermStore, theories: Theories) -> Self {
         let mut environment = Environment {
             theories,
-            names: FxHashMap::default(),
-            entries: Vec::new(),
+            names: FxHashMap::with_capacity_and_hasher(FIRST_NAMES, FxBuildHasher),
+            entries: Vec::with_capacity(FIRST_NAMES),
             macros: Vec::new(),
             sort_macros: Vec::new(),
             builtins: FxHashMap::default(),

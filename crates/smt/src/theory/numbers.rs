@@ -70,11 +70,11 @@ impl LinearArithmetic {
     }
 
     /// Defines an equation. The search need not decide its inequalities.
-    fn define_equality_of(&mut self, var: Var, sum: Term, constant: Term, terms: &mut Terms<'_, '_>) {
+    fn define_equality_of(&mut self, var: Var, equation: Term, terms: &mut Terms<'_, '_>) {
         let store = terms.store();
-        let halves = [store.le(sum, constant), store.ge(sum, constant)];
-        let [le, ge] = halves.map(|half| terms.dispensable_literal(half));
+        let [le, ge] = store.halves(equation).map(|half| terms.dispensable_literal(half));
         tie(var, le, ge, terms.answers());
+        let &[sum, constant] = store.args(equation) else { unreachable!("an equation has two sides") };
         let (sum, constant) = self.linear_form(store, sum, constant);
         self.define_equation(var, &sum, &constant, [le, ge]);
     }
@@ -140,8 +140,8 @@ impl Component for LinearArithmetic {
             (Op::Lt, &[sum, constant]) => {
                 self.define_comparison(var, (sum, Comparison::Below, constant), store);
             }
-            (Op::Eq, &[sum, constant]) if store.sort_of(sum).is_arithmetic() => {
-                self.define_equality_of(var, sum, constant, terms);
+            (Op::Eq, &[sum, _]) if store.sort_of(sum).is_arithmetic() => {
+                self.define_equality_of(var, atom, terms);
             }
             _ => return false,
         }
