@@ -365,6 +365,8 @@ fn random_finite_systems_are_decided() {
         all.descent(Descent::Backward).subsume(false),
         all.descent(Descent::Random).conjecture(false),
         all.generalise(false).concretise(false),
+        all.remember(true),
+        all.remember(true).subsumption(false).obstacles(false).requeue(true),
     ];
     for seed in 0..60 * scale() {
         let shape = if seed % 2 == 0 { Shape::LINEAR } else { Shape::NONLINEAR };
@@ -388,10 +390,11 @@ fn random_finite_systems_are_decided() {
     }
 }
 
-/// Sums of sums: guesses of all kinds are made, and every answer has a witness. Debug builds check each lemma.
+/// Sums of sums: guesses of all kinds are made, lemmas are remembered, and every answer has a witness. Debug
+/// builds check each lemma.
 #[test]
 fn random_sums_are_answered_with_witnesses() {
-    let mut counted = [("concretions", 0), ("guesses", 0)];
+    let mut counted = [("concretions", 0), ("guesses", 0), ("recalls", 0)];
     for seed in 0..24 {
         let mut random = Random::new(seed);
         let (sort, point) = if seed % 3 == 0 { ("Real", ".0") } else { ("Int", "") };
@@ -412,7 +415,8 @@ fn random_sums_are_answered_with_witnesses() {
              (assert (forall ({variables}) (=> (and (P x y z) ({relation} (+ x {d}) {bound})) false)))"
         );
         let observer = Observer { deepest: Some(9), ..Observer::default() };
-        let _ = observed(Options::default(), &text, 60, &observer);
+        let options = Options::default().remember(seed % 2 == 1);
+        let _ = observed(options, &text, 60, &observer);
         let found = observer.counters.into_inner().expect("no one panics with the lock");
         for (name, sum) in &mut counted {
             *sum += found.iter().filter(|counter| counter.0 == *name).map(|counter| counter.1).sum::<u64>();

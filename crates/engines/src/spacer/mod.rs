@@ -20,7 +20,9 @@
 //!         expand                                                                           expand.rs
 //!             a reach fact of P meets the cube:                 it is reached
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
-//!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
+//!             a clause derives it from F_{n-1}, by a model:
+//!                 a remembered lemma of Q excludes the model and holds at n-1: new lemma   remember.rs
+//!                 none does:                                    new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
 //!                 the lemma is generalised before                            proof_lemmas.rs, generalise.rs
 //!                 and may suggest others                         guidance.rs, subsume.rs, weaken.rs, concretise.rs
@@ -63,6 +65,7 @@ mod obligations;
 mod port;
 mod proof_lemmas;
 mod propagate;
+mod remember;
 mod renaming;
 mod subsume;
 mod weaken;
@@ -124,6 +127,8 @@ options! {
     subsumption: bool = true, "subsumption": "stronger lemmas replace weaker ones";
     /// The lemma is tried again only when that obstacle is excluded.
     obstacles: bool = true, "obstacles": "remember what keeps a lemma from moving up";
+    remember: bool = false,
+        "remember": "try lemmas of other levels, removed and foreign ones before a new obligation is made";
     descent: Descent = Descent::Forward,
         "descent": "the order in which the predicates of a body are gone through";
     /// Otherwise each level starts with the queries alone.
@@ -194,6 +199,7 @@ struct Statistics {
     drops: u64,
     push_attempts: u64,
     pushes: u64,
+    recalls: u64,
 }
 
 impl Statistics {
@@ -212,6 +218,7 @@ impl Statistics {
             ("generalise.drops", self.drops),
             ("push.attempts", self.push_attempts),
             ("push.successes", self.pushes),
+            ("recalls", self.recalls),
         ]
     }
 }
