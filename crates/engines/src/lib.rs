@@ -20,6 +20,7 @@ mod functions;
 pub mod ice;
 pub mod imc;
 mod implication;
+mod interpolation_abstraction;
 mod invariants;
 mod k_inductive;
 pub mod kavy;

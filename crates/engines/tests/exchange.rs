@@ -10,6 +10,7 @@ use common::{Counters, read};
 use shofar_engines::pdkind::Options;
 use shofar_engines::{
     Engine, Event, EventSink, Evidence, Fact, FactId, Fate, InterpolationMethod, PdKind, Port, Run, by_name,
+    set_option,
 };
 use shofar_horn::HornGraph;
 use shofar_horn::check::check_graph_model;
@@ -192,20 +193,26 @@ fn facts_help_in_the_midst_of_a_search() {
     }
 }
 
-/// A false bound does not hide a counterexample from an engine that must prove it.
+/// False bounds do not hide a counterexample from an engine that must prove them.
 #[test]
 fn a_wrong_fact_hides_no_counterexample() {
     let text = "(declare-fun P (Int) Bool) (assert (P 0))
         (assert (forall ((x Int)) (=> (P x) (P (+ x 1))))) (assert (forall ((x Int)) (=> (and (P x) (= x 10)) false)))";
     let store = TermStore::new();
     let graph = read(&store, text);
-    let small = store.le(graph.node(NodeId::new(0)).variables()[0], store.int(5));
-    let lie = Fact::Bounded { lemma: about_p(small), height: 100, cex: None };
-    let engine = by_name("spacer").expect("the engine exists");
-    let (answer, _, fates) = solve(&store, &graph, &*engine, vec![lie], &ignore);
-    assert!(matches!(answer, Evidence::Unsat(_)), "{answer:?}");
-    // It is true of the first fact, which is as far as Spacer had come.
-    assert!(!fates.is_empty());
+    let x = graph.node(NodeId::new(0)).variables()[0];
+    let bounds = [store.le(x, store.int(5)), store.ge(x, store.int(1)), store.le(x, store.int(-1))];
+    let lies: Vec<Fact> =
+        bounds.map(|lie| Fact::Bounded { lemma: about_p(lie), height: 100, cex: None }).into();
+    for remember in ["no", "yes"] {
+        let mut engine = by_name("spacer").expect("the engine exists");
+        set_option(&mut *engine, "remember", remember).expect("the option exists");
+        let (answer, _, fates) = solve(&store, &graph, &*engine, lies.clone(), &ignore);
+        assert!(matches!(answer, Evidence::Unsat(_)), "{answer:?}");
+        // The first one is true of the first fact, which is as far as Spacer had come. It remembers the others, or not.
+        let fates: Vec<Fate> = fates.into_iter().take(3).map(|(_, fate)| fate).collect();
+        assert_eq!(fates, [Fate::Accepted, Fate::Refused, Fate::Refused]);
+    }
 }
 
 /// What LAWI sends is worth a try for Spacer, which takes what it can prove and nothing else.

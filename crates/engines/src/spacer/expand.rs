@@ -31,7 +31,7 @@ pub(super) enum Expansion {
     Reached,
     /// No fact in its cube is derivable up to this height, which is at least its level.
     Blocked(Level),
-    /// A new obligation must be decided first.
+    /// A new obligation must be decided first, or the frames have changed.
     Undecided,
     /// A guess must be decided first; the obligation is in the queue behind it.
     Postponed,
@@ -235,6 +235,9 @@ impl Search<'_> {
             self.add_fact(edge, &model)?;
             return Ok(Expansion::Reached);
         };
+        if self.options.remember && self.recall(edge, missing, level - 1, &model)? {
+            return Ok(Expansion::Undecided);
+        }
         if gas == Some(0) {
             return Ok(Expansion::Hopeless);
         }

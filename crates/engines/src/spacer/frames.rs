@@ -12,6 +12,9 @@
 //! Removing a lemma because of a stronger one at the same level or above keeps L2, since frames only become stronger.
 //! L3 matters only for speed, and without [subsumption](Frames::new) it does not hold.
 //!
+//! Removed lemmas and lemmas of other engines that did not hold when they came are *idle*: they belong to no frame. The smallest
+//! lemmas, idle or not, are [remembered](Frames::remembered), because they may hold at a level that they did not hold at before.
+//!
 //! A literal follows from another one only if both bound the same form, or are the same. So all [subjects](subject) of
 //! a lemma that excludes a cube are among the cube's. It is enough to check the lemmas that *watch* one of these
 //! (one-watched subsumption, as of clauses in SAT solvers). Signatures of subjects exclude most of the others, in both
@@ -49,16 +52,19 @@ pub(super) struct Lemma {
     watched: Term,
     /// The signature of all its subjects.
     signature: u64,
-    /// Whether another lemma subsumes it.
-    is_subsumed: bool,
+    /// Whether it belongs to no frame. Then another lemma subsumes it, or it has not been proved.
+    pub(super) is_idle: bool,
 }
+
+/// How many lemmas of a predicate are remembered.
+const MOST_REMEMBERED: usize = 500;
 
 /// The frames of one predicate.
 pub(super) struct Frames {
     lemmas: Vec<Lemma>,
     /// Whether stronger lemmas replace weaker ones.
     subsumption: bool,
-    /// For each subject, the unsubsumed lemmas that watch it. Each lemma watches one of its own subjects; the lemma
+    /// For each subject, the lemmas that watch it, apart from idle ones. Each lemma watches one of its own subjects; the lemma
     /// without literals watches [`Term::TRUE`].
     watchers: FxHashMap<Term, Vec<LemmaId>>,
     /// Indexed by finite level, in the order of arrival.
@@ -67,6 +73,8 @@ pub(super) struct Frames {
     infinite: Vec<Term>,
     /// The lemmas in the order of their arrivals at a level. The list only grows.
     arrivals: Vec<LemmaId>,
+    /// The lemmas that are remembered: small ones first, among these young ones.
+    remembered: Vec<LemmaId>,
 }
 
 /// The result of learning a lemma.
@@ -88,6 +96,7 @@ impl Frames {
             by_level: Vec::new(),
             infinite: Vec::new(),
             arrivals: Vec::new(),
+            remembered: Vec::new(),
         }
     }
 
@@ -157,16 +166,46 @@ impl Frames {
             }
             self.replace_weaker(store, &cube, level);
         }
+        let id = self.create(store, cube, level);
+        let watched = self.lemma(id).watched;
+        self.watchers.entry(watched).or_default().push(id);
+        self.enter_level(id);
+        Learnt::New(id)
+    }
+
+    /// Remembers the lemma that excludes a cube, though it has not been proved, unless the first frame has it.
+    pub(super) fn add_idle(&mut self, store: &TermStore, mut cube: Vec<Term>) {
+        cube.sort_unstable();
+        cube.dedup();
+        let is_known = self.remembered.iter().any(|&known| *self.lemma(known).cube == *cube);
+        if !is_known && self.blocking(store, &cube, 0).is_none() {
+            let id = self.create(store, cube, 0);
+            self.lemmas[id.0 as usize].is_idle = true;
+        }
+    }
+
+    /// Makes and remembers a lemma that belongs to no frame yet.
+    fn create(&mut self, store: &TermStore, cube: Vec<Term>, level: Level) -> LemmaId {
         let id = LemmaId(u32::try_from(self.lemmas.len()).expect("memory ends before lemmas are 2^32"));
         let subjects = subjects(store, &cube);
         let signature = signature(&subjects);
         let watchers = |subject: &Term| self.watchers.get(subject).map_or(0, Vec::len);
         let watched = subjects.into_iter().min_by_key(watchers).unwrap_or(Term::TRUE);
-        self.watchers.entry(watched).or_default().push(id);
         let formula = store.not(store.and(&cube));
-        self.lemmas.push(Lemma { cube: cube.into(), formula, level, watched, signature, is_subsumed: false });
-        self.enter_level(id);
-        Learnt::New(id)
+        let place = self.remembered.partition_point(|&other| self.lemma(other).cube.len() < cube.len());
+        self.remembered.insert(place, id);
+        self.remembered.truncate(MOST_REMEMBERED);
+        self.lemmas.push(Lemma { cube: cube.into(), formula, level, watched, signature, is_idle: false });
+        id
+    }
+
+    /// The remembered lemmas that do not belong to the frame of a level, small ones first.
+    pub(super) fn remembered(&self, level: Level) -> impl Iterator<Item = LemmaId> + '_ {
+        let is_outside = move |&id: &LemmaId| {
+            let lemma = self.lemma(id);
+            lemma.is_idle || lemma.level < level
+        };
+        self.remembered.iter().copied().filter(is_outside)
     }
 
     /// Removes the lemmas up to a level that exclude only a part of the cube.
@@ -174,7 +213,7 @@ impl Frames {
         let wanted = signature(&subjects(store, cube));
         for index in 0..self.lemmas.len() {
             let lemma = &self.lemmas[index];
-            let is_candidate = !lemma.is_subsumed && lemma.level <= level && wanted & !lemma.signature == 0;
+            let is_candidate = !lemma.is_idle && lemma.level <= level && wanted & !lemma.signature == 0;
             if !is_candidate || !cube_implies(store, &lemma.cube, cube) {
                 continue;
             }
@@ -183,14 +222,14 @@ impl Frames {
                 watchers.retain(|&other| other != id);
             }
             self.leave_level(id);
-            self.lemmas[index].is_subsumed = true;
+            self.lemmas[index].is_idle = true;
         }
     }
 
     /// Moves a lemma up.
     pub(super) fn raise(&mut self, lemma: LemmaId, level: Level) {
         debug_assert!(self.lemma(lemma).level <= level, "lemmas move upwards");
-        if self.lemma(lemma).level < level && !self.lemma(lemma).is_subsumed {
+        if self.lemma(lemma).level < level && !self.lemma(lemma).is_idle {
             self.leave_level(lemma);
             self.lemmas[lemma.0 as usize].level = level;
             self.enter_level(lemma);
@@ -260,6 +299,38 @@ mod tests {
         assert_eq!(frames.conjuncts(3).count(), 2);
         assert_eq!((frames.arrivals(), frames.since(2, 4).count()), (4, 2), "one lemma came twice");
         assert!(frames.blocking(&store, &wide, INFINITY).is_some());
+    }
+
+    #[test]
+    fn the_smallest_lemmas_are_remembered_outside_of_frames() {
+        let store = TermStore::new();
+        let [x, y] = ["x", "y"].map(|name| store.var(store.symbol(name), Sort::INT));
+        let above = |n: i64| store.ge(x, store.int(n));
+        let mut frames = Frames::new(true);
+        let cubes = |frames: &Frames, level: Level| -> Vec<Rc<[Term]>> {
+            frames.remembered(level).map(|id| Rc::clone(&frames.lemma(id).cube)).collect()
+        };
+        frames.add(&store, vec![above(5), store.le(y, store.int(0))], 1);
+        frames.add(&store, vec![above(7)], 1);
+        assert_eq!(cubes(&frames, 1).len(), 0, "both are in the frame");
+        assert_eq!(cubes(&frames, 2).len(), 2);
+        frames.add(&store, vec![above(4)], 2);
+        assert_eq!(*cubes(&frames, 2)[0], [above(7)], "the stronger one is in the frame");
+        assert_eq!((cubes(&frames, 2).len(), cubes(&frames, 3).len()), (2, 3));
+        frames.add_idle(&store, vec![above(6)]);
+        frames.add_idle(&store, vec![above(3)]);
+        frames.add_idle(&store, vec![above(3)]);
+        assert_eq!(*cubes(&frames, 2)[0], [above(3)], "one is new, and remembered once");
+        assert_eq!((cubes(&frames, 2).len(), frames.conjuncts(0).count()), (3, 1), "no frame has it");
+        let long = |n: usize| vec![above(100), store.le(y, store.int(i64::try_from(n).expect("a few")))];
+        (0..2 * MOST_REMEMBERED).for_each(|n| frames.add_idle(&store, long(n)));
+        assert_eq!(cubes(&frames, 2).len(), 3, "the first frame has all of these");
+        let below = |n: usize| {
+            vec![store.le(x, store.int(0)), store.le(y, store.int(i64::try_from(n).expect("a few")))]
+        };
+        (0..2 * MOST_REMEMBERED).for_each(|n| frames.add_idle(&store, below(n)));
+        assert_eq!(cubes(&frames, INFINITY).len(), MOST_REMEMBERED);
+        assert_eq!(*cubes(&frames, INFINITY)[0], [above(3)], "it is still there");
     }
 
     #[test]

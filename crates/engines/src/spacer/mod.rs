@@ -20,7 +20,9 @@
 //!         expand                                                                           expand.rs
 //!             a reach fact of P meets the cube:                 it is reached
 //!             a clause derives it from reach facts:             new reach fact; it is reached     facts.rs
-//!             a clause derives it from F_{n-1}, by a model:     new obligation (Q, projection, n-1)
+//!             a clause derives it from F_{n-1}, by a model:
+//!                 a remembered lemma of Q excludes the model and holds at n-1: new lemma   remember.rs
+//!                 none does:                                    new obligation (Q, projection, n-1)
 //!             no clause does:                                   new lemma; it is blocked          frames.rs
 //!                 the lemma is generalised before                            proof_lemmas.rs, generalise.rs
 //!                 and may suggest others                         guidance.rs, subsume.rs, weaken.rs, concretise.rs
@@ -63,6 +65,7 @@ mod obligations;
 mod port;
 mod proof_lemmas;
 mod propagate;
+mod remember;
 mod renaming;
 mod subsume;
 mod weaken;
@@ -81,6 +84,7 @@ use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
 
 use crate::fragment;
+use crate::interpolation_abstraction::Templates;
 use crate::invariants;
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, FrameLemmas, InterpolationMethod, Run};
@@ -114,6 +118,8 @@ options! {
     /// They replace literals of cores, before literals are dropped.
     interpolation: LemmaForm = LemmaForm::By(InterpolationMethod::Farkas),
         "interpolation": "which weaker literals are taken from proofs";
+    templates: bool = false,
+        "templates": "with interpolation: lemmas speak of sums that loops preserve where they can";
     guidance: bool = true, "guidance": "make guesses from clusters of similar lemmas";
     subsume: bool = true, "subsume": "guess what contains all cubes of a cluster";
     conjecture: bool = true, "conjecture": "guess what the cubes of a cluster have in common";
@@ -124,6 +130,8 @@ options! {
     subsumption: bool = true, "subsumption": "stronger lemmas replace weaker ones";
     /// The lemma is tried again only when that obstacle is excluded.
     obstacles: bool = true, "obstacles": "remember what keeps a lemma from moving up";
+    remember: bool = false,
+        "remember": "try lemmas of other levels, removed and foreign ones before a new obligation is made";
     descent: Descent = Descent::Forward,
         "descent": "the order in which the predicates of a body are gone through";
     /// Otherwise each level starts with the queries alone.
@@ -158,6 +166,9 @@ impl Engine for Spacer {
         let start = Instant::now();
         let (extended, goal) = with_goal(run.store, graph);
         let mut search = Search::new(graph, &extended, goal, run, self.options);
+        if self.options.templates {
+            search.templates = Some(Templates::of_graph(run, &extended)?);
+        }
         let answer = search.solve();
         let counters = search.statistics.counters();
         run.tell_statistics(counters, start);
@@ -188,12 +199,14 @@ struct Statistics {
     facts: u64,
     queries: u64,
     interpolants: u64,
+    abstractions: u64,
     guesses: u64,
     concretions: u64,
     drop_attempts: u64,
     drops: u64,
     push_attempts: u64,
     pushes: u64,
+    recalls: u64,
 }
 
 impl Statistics {
@@ -206,12 +219,14 @@ impl Statistics {
             ("reach-facts", self.facts),
             ("solver.queries", self.queries),
             ("interpolants", self.interpolants),
+            ("abstractions", self.abstractions),
             ("guesses", self.guesses),
             ("concretions", self.concretions),
             ("generalise.attempts", self.drop_attempts),
             ("generalise.drops", self.drops),
             ("push.attempts", self.push_attempts),
             ("push.successes", self.pushes),
+            ("recalls", self.recalls),
         ]
     }
 }
@@ -260,6 +275,8 @@ struct Search<'a> {
     projector: Projector<'a>,
     /// Indexed by edge, for interpolants.
     provers: FxHashMap<EdgeId, Solver<'a>>,
+    /// What interpolants may speak of, if that is restricted.
+    templates: Option<Templates>,
     /// Checks conjunctions of literals.
     cubes: expand::Cubes<'a>,
     /// The numbers in the clauses.
@@ -302,6 +319,7 @@ impl<'a> Search<'a> {
             renaming: Renaming::new(store, graph),
             projector: Projector::new(store),
             provers: FxHashMap::default(),
+            templates: None,
             cubes: expand::Cubes::new(run),
             constants: Constants::of(store, graph),
             random: (run.seed() << 1) | 1,

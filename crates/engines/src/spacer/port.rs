@@ -8,7 +8,8 @@
 //!
 //! A *bounded* fact is true, but the frames need not prove it, and a frame that looks inductive because of it would not be a model
 //! (L2). So it becomes a lemma of level `i` only if the frames at `i - 1` prove it, as a guess would. The level is that of the current
-//! bound, or less if the fact holds less far. An *atom* is tried at the current bound in the same way. Only a share of the queries is
+//! bound, or less if the fact holds less far. An *atom* is tried at the current bound in the same way. With the option `remember`,
+//! facts that are not proved are remembered and tried again when they would exclude a model (`remember.rs`). Only a share of the queries is
 //! spent on this, [`SHARE`], and less if hardly any of these lemmas ever block an obligation, [`SMALL_SHARE`]. Queries are counted, not
 //! timed, so that the same facts at the same points lead to the same search.
 
@@ -148,8 +149,13 @@ impl Search<'_> {
             }
             let is_due =
                 self.exchanged.spent * self.exchanged.share() <= FIRST_QUERIES + self.statistics.queries;
-            if !is_due || cube.len() > MOST_LITERALS || self.has_known_point(lemma.node, &cube) {
+            if cube.len() > MOST_LITERALS || self.has_known_point(lemma.node, &cube) {
                 are_proved = false;
+                continue;
+            }
+            if !is_due {
+                are_proved = false;
+                self.remember(lemma.node, cube);
                 continue;
             }
             let before = self.statistics.queries;
@@ -158,6 +164,7 @@ impl Search<'_> {
             self.exchanged.spent += self.statistics.queries - before;
             let Block::Blocked(conflict) = block? else {
                 are_proved = false;
+                self.remember(lemma.node, cube);
                 continue;
             };
             if let Learnt::New(new) =

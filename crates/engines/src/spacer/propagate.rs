@@ -38,7 +38,7 @@ impl Search<'_> {
             for &node in &with_lemmas {
                 for lemma in self.frames[node.index()].at(level).to_vec() {
                     self.run.go_on()?;
-                    self.push(node, lemma, level)?;
+                    self.raise(node, lemma, level + 1)?;
                 }
                 is_empty &= self.frames[node.index()].at(level).is_empty();
             }
@@ -49,46 +49,51 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Moves a lemma up if it holds above its level.
-    fn push(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> Result<(), Stop> {
-        let cube = Rc::clone(&self.frames[node.index()].lemma(lemma).cube);
-        if (self.options.obstacles && self.is_obstructed(node, lemma, level))
+    /// Moves a lemma to a level if it holds there. Returns whether it does.
+    pub(super) fn raise(&mut self, node: NodeId, id: LemmaId, level: Level) -> Result<bool, Stop> {
+        let lemma = self.frames[node.index()].lemma(id);
+        let (cube, is_idle) = (Rc::clone(&lemma.cube), lemma.is_idle);
+        if (self.options.obstacles && self.is_obstructed(node, id, level))
             || self.has_known_point(node, &cube)
         {
-            return Ok(());
+            return Ok(false);
         }
         self.statistics.push_attempts += 1;
         let limits = Limits { conflicts: Some(PUSH_CONFLICTS), ..self.run.limits };
-        match self.block(node, &cube, level + 1, &limits)? {
+        match self.block(node, &cube, level, &limits)? {
             Block::Blocked(conflict) => {
                 self.statistics.pushes += 1;
-                self.obstacles.remove(&(node, lemma));
-                if conflict.cube.len() < cube.len() {
+                self.obstacles.remove(&(node, id));
+                if is_idle || conflict.cube.len() < cube.len() {
                     self.learn(node, conflict.cube, conflict.level);
                 } else {
                     self.statistics.infinite_lemmas += u64::from(conflict.level == INFINITY);
-                    self.frames[node.index()].raise(lemma, conflict.level);
+                    self.frames[node.index()].raise(id, conflict.level);
                 }
+                Ok(true)
             }
             Block::Derivable(edge, model) => {
                 let sources = self.graph.edge(edge).sources().iter();
                 let seen = sources.map(|source| self.frames[source.index()].arrivals()).collect();
-                self.obstacles.insert((node, lemma), Obstacle { edge, model, seen });
+                self.obstacles.insert((node, id), Obstacle { edge, model, level, seen });
+                Ok(false)
             }
-            Block::Unknown(_) => {}
+            Block::Unknown(_) => Ok(false),
         }
-        Ok(())
     }
 
-    /// Whether the obstacle of a lemma still holds.
+    /// Whether the obstacle of a lemma still keeps it from a level.
     fn is_obstructed(&mut self, node: NodeId, lemma: LemmaId, level: Level) -> bool {
         let Some(obstacle) = self.obstacles.get_mut(&(node, lemma)) else { return false };
+        if level < obstacle.level {
+            return false;
+        }
         let clause = self.graph.edge(obstacle.edge);
         let mut evaluator = Evaluator::new(self.store, &obstacle.model);
         for (source, &body) in clause.sources().iter().enumerate() {
             let frames = &self.frames[body.index()];
             let place = Place::Source(clause.occurrence(source));
-            for lemma in frames.since(obstacle.seen[source], level) {
+            for lemma in frames.since(obstacle.seen[source], level.saturating_sub(1)) {
                 let formula = self.renaming.to(body, place, lemma.formula);
                 if evaluator.eval(formula) != Ok(Value::Bool(true)) {
                     return false;
@@ -96,16 +101,18 @@ impl Search<'_> {
             }
             obstacle.seen[source] = frames.arrivals();
         }
+        obstacle.level = level;
         true
     }
 }
 
-/// The reason why a lemma does not hold one level higher.
+/// The reason why a lemma does not hold at a level.
 pub(super) struct Obstacle {
     /// The clause that derives a fact in the lemma's cube.
     edge: EdgeId,
     /// A model of the clause and of the frames of its sources.
     model: Assignment,
+    level: Level,
     /// For each source: the number of arrivals that the model is known to satisfy.
     seen: Vec<usize>,
 }
