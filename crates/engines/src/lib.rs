@@ -4,6 +4,7 @@
 //! `false` in it, or with a [`Stop`]. Engines read the clock only through `Run`, report progress as events, and never
 //! print, exit or panic on bad input.
 
+pub mod abmc;
 mod algebra;
 mod bmc;
 pub mod cegar;
@@ -36,6 +37,7 @@ mod rule;
 mod run;
 pub mod saturation;
 mod separation;
+mod shortcuts;
 pub mod spacer;
 pub mod tpa;
 mod trace;
@@ -49,6 +51,7 @@ use shofar_horn::witness::{Derivation, GraphModel, Induction, Saturation};
 use shofar_logic::TermStore;
 use shofar_run::{OptionError, Stop};
 
+pub use abmc::Abmc;
 pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
@@ -153,6 +156,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(KInduction::default()),
         Box::new(Kavy::default()),
         Box::new(Trl::default()),
+        Box::new(Abmc::default()),
         Box::new(Invariants),
         Box::new(Products),
         Box::new(Algebras),

@@ -5,6 +5,7 @@ mod common;
 
 use std::time::Duration;
 
+use common::loops::{self, looped};
 use common::{
     Counters, LONG, agree_with_saturation, assert_answer, multiples_of_three, read, solve, up_to_five,
 };
@@ -14,27 +15,8 @@ use shofar_horn::witness::GraphModel;
 use shofar_logic::TermStore;
 use shofar_run::Stop;
 use shofar_smt::solver::Solver;
+use shofar_testing::scale;
 use shofar_testing::systems::Shape;
-use shofar_testing::{Random, scale};
-
-/// A loop over integers: its variables, their first values, the next values, and the bad states.
-fn looped(variables: &[&str], first: &[i64], guard: &str, next: &str, bad: &str) -> String {
-    let sorts = "Int ".repeat(variables.len());
-    let bound: String = variables.iter().map(|name| format!("({name} Int) ")).collect();
-    let names = variables.join(" ");
-    let first: Vec<String> = first.iter().map(|&value| number(value)).collect();
-    format!(
-        "(declare-fun P ({sorts}) Bool)
-         (assert (P {}))
-         (assert (forall ({bound}) (=> (and (P {names}) {guard}) (P {next}))))
-         (assert (forall ({bound}) (=> (and (P {names}) {bad}) false)))",
-        first.join(" ")
-    )
-}
-
-fn number(value: i64) -> String {
-    if value < 0 { format!("(- {})", -value) } else { value.to_string() }
-}
 
 /// The engine proves the system. Returns its counters and the model.
 #[track_caller]
@@ -93,11 +75,7 @@ fn strides_in_two_phases() {
         proved(&strides(end, "(= x (+ END 1))"));
     }
     refuted(&strides(12, "(= x END) (= y 58)"), 10);
-    // The path is longer than the engine looks for.
-    let store = TermStore::new();
-    let graph = read(&store, &strides(60_000, "(= x END)"));
-    let found = solve(&Trl::default(), &graph, &Run::new(&store).with_timeout(LONG));
-    assert!(matches!(found, Err(Stop::Exhausted(_))), "{found:?}");
+    refuted(&strides(60_000, "(= x END)"), 40_002);
 }
 
 #[test]
@@ -126,12 +104,18 @@ fn remainders() {
         if is_safe {
             proved(&text);
         } else {
-            // 75 rounds are found as at most 128 ones, but these are too many.
-            let store = TermStore::new();
-            let found = solve(&Trl::default(), &read(&store, &text), &Run::new(&store).with_timeout(LONG));
-            assert!(!matches!(found, Ok(Evidence::Sat(_))));
+            refuted(&text, 77);
         }
     }
+}
+
+/// `x` counts by two up to a bound, and then `y` counts by one: both phases are long.
+#[test]
+fn counterexamples_with_two_long_phases() {
+    let next = "(ite (< x 5000) (+ x 2) x) (ite (< x 5000) y (+ y 1))";
+    let text = |bad: &str| looped(&["x", "y"], &[0, 0], "true", next, bad);
+    refuted(&text("(= y 2500)"), 5002);
+    proved(&text("(> y 0) (not (= x 5000))"));
 }
 
 #[test]
@@ -199,108 +183,8 @@ fn random_systems() {
     }
 }
 
-/// Loops with a few cases, over unbounded integers. A loop whose bad states are found by enumeration is never called safe, and the
-/// model of one that is called safe has passed the check.
 #[test]
-fn random_loops() {
-    const STEPS: usize = 12;
-    let (mut safe, mut unsafes) = (0, 0);
-    for seed in 0..250 * scale() {
-        let mut random = Random::new(seed);
-        let cases: Vec<Case> = (0..1 + random.below(3)).map(|_| Case::random(&mut random)).collect();
-        let bad = Test::random(&mut random);
-        let mut reached = vec![[0, 0]];
-        let mut at = 0;
-        let mut ends = vec![1];
-        for _ in 0..STEPS {
-            while at < *ends.last().expect("there is a first end") {
-                let state = reached[at];
-                for case in cases.iter().filter(|case| case.guard.holds(state)) {
-                    let next = case.next(state);
-                    if !reached.contains(&next) {
-                        reached.push(next);
-                    }
-                }
-                at += 1;
-            }
-            ends.push(reached.len());
-        }
-        let is_bad = reached.iter().any(|&state| bad.holds(state));
-        let rules: String = cases.iter().map(Case::clause).collect();
-        let text = format!(
-            "(declare-fun P (Int Int) Bool) (assert (P 0 0)) {rules}
-             (assert (forall ((x Int) (y Int)) (=> (and (P x y) {}) false)))",
-            bad.text()
-        );
-        let store = TermStore::new();
-        let run = Run::new(&store).with_timeout(Duration::from_secs(2));
-        match solve(&Trl::default(), &read(&store, &text), &run) {
-            Ok(Evidence::Sat(_)) => {
-                assert!(!is_bad, "seed {seed}\n{text}");
-                safe += 1;
-            }
-            Ok(_) => unsafes += 1,
-            Err(_) => {}
-        }
-    }
+fn random_loops_agree_with_enumeration() {
+    let (safe, unsafes) = loops::agree_with_enumeration(&Trl::default(), 250 * scale());
     assert!(safe > 50 && unsafes > 50, "{safe} safe, {unsafes} unsafe");
-}
-
-/// A linear inequality or a remainder.
-#[derive(Clone, Copy)]
-struct Test {
-    factors: [i64; 2],
-    number: i64,
-    modulus: Option<i64>,
-}
-
-impl Test {
-    fn random(random: &mut Random) -> Self {
-        let factors = [random.between(-2, 2), random.between(-2, 2)];
-        let modulus = random.one_in(4).then(|| random.between(2, 3));
-        Test { factors, number: random.between(-6, 6), modulus }
-    }
-
-    fn holds(&self, [x, y]: [i64; 2]) -> bool {
-        let sum = self.factors[0] * x + self.factors[1] * y - self.number;
-        self.modulus.map_or(sum <= 0, |modulus| sum.rem_euclid(modulus) == 0)
-    }
-
-    fn text(&self) -> String {
-        let [a, b, number] = [self.factors[0], self.factors[1], self.number].map(number);
-        let sum = format!("(- (+ (* {a} x) (* {b} y)) {number})");
-        self.modulus.map_or(format!("(<= {sum} 0)"), |modulus| format!("(= (mod {sum} {modulus}) 0)"))
-    }
-}
-
-/// A case of a loop.
-struct Case {
-    guard: Test,
-    factors: [[i64; 2]; 2],
-    add: [i64; 2],
-}
-
-impl Case {
-    fn random(random: &mut Random) -> Self {
-        let swap = random.one_in(6);
-        let factors = if swap { [[0, 1], [1, 0]] } else { [[random.between(0, 1), 0], [0, 1]] };
-        Case { guard: Test::random(random), factors, add: [random.between(-2, 3), random.between(-2, 3)] }
-    }
-
-    fn next(&self, [x, y]: [i64; 2]) -> [i64; 2] {
-        [0, 1].map(|row| self.factors[row][0] * x + self.factors[row][1] * y + self.add[row])
-    }
-
-    fn clause(&self) -> String {
-        let row = |at: usize| {
-            let [[a, b], add] = [self.factors[at], [self.add[at], 0]];
-            format!("(+ (* {} x) (* {} y) {})", number(a), number(b), number(add[0]))
-        };
-        format!(
-            "(assert (forall ((x Int) (y Int)) (=> (and (P x y) {}) (P {} {}))))",
-            self.guard.text(),
-            row(0),
-            row(1)
-        )
-    }
 }

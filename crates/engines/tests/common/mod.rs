@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod loops;
+
 use std::fmt::Debug;
 use std::sync::Mutex;
 use std::time::Duration;
