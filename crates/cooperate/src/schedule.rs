@@ -148,11 +148,13 @@ pub static CLASSES: &[Class] = &[
         name: "loop",
         description: "one predicate, linear clauses",
         fits: |features| features.predicates == 1,
-        // `spacer` misses loops with phases; `trl`, `pdkind` and `split-tpa` solve them, mostly at once.
+        // `spacer` misses loops with phases; `trl`, `pdkind` and `split-tpa` solve them, mostly at once. `abmc` finds long
+        // counterexamples.
         engines: &[
             ("spacer", 4),
             ("invariants", 1),
             ("trl", 1),
+            ("abmc", 1),
             ("pdkind", 2),
             ("split-tpa", 2),
             ("imc", 1),

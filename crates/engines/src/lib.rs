@@ -4,6 +4,7 @@
 //! `false` in it, or with a [`Stop`]. Engines read the clock only through `Run`, report progress as events, and never
 //! print, exit or panic on bad input.
 
+pub mod abmc;
 mod algebra;
 mod bmc;
 pub mod cegar;
@@ -41,6 +42,7 @@ mod run;
 pub mod saturation;
 mod se;
 mod separation;
+mod shortcuts;
 pub mod spacer;
 pub mod tpa;
 mod trace;
@@ -54,6 +56,7 @@ use shofar_horn::witness::{Derivation, GraphModel, Induction, Saturation};
 use shofar_logic::TermStore;
 use shofar_run::{OptionError, Stop};
 
+pub use abmc::Abmc;
 pub use algebra::Algebras;
 pub use bmc::Bmc;
 pub use cegar::Cegar;
@@ -163,6 +166,7 @@ pub fn all() -> Vec<Box<dyn Engine>> {
         Box::new(KInduction::default()),
         Box::new(Kavy::default()),
         Box::new(Trl::default()),
+        Box::new(Abmc::default()),
         Box::new(Invariants),
         Box::new(Products),
         Box::new(Algebras),

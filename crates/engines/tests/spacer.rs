@@ -341,8 +341,8 @@ fn engines_refuse_the_sorts_that_they_do_not_know() {
     };
     let refused = |sort: &str| Stop::Unsupported(format!("terms of sort {sort}"));
     assert_eq!(refusals("Int"), []);
-    // Spacer itself, `regular-combined`, which runs it, and `trl` and `ice`, which are about numbers.
-    assert_eq!(refusals("U"), vec![refused("U"); 4]);
+    // Spacer itself, `regular-combined`, which runs it, and `trl`, `abmc` and `ice`, which are about numbers.
+    assert_eq!(refusals("U"), vec![refused("U"); 5]);
     let array = "(Array Int Int)";
     assert_eq!(refusals(array), vec![refused(array); engines().count() - 3]);
 }

@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::loops::{agree_with_enumeration, number};
 use std::time::Duration;
 
+use common::loops::{agree_with_enumeration, looped};
 use common::{
     Counters, LONG, agree_with_saturation, assert_answer, multiples_of_three, read, solve, up_to_five,
 };
@@ -17,21 +17,6 @@ use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 use shofar_testing::scale;
 use shofar_testing::systems::Shape;
-
-/// A loop over integers: its variables, their first values, the next values, and the bad states.
-fn looped(variables: &[&str], first: &[i64], guard: &str, next: &str, bad: &str) -> String {
-    let sorts = "Int ".repeat(variables.len());
-    let bound: String = variables.iter().map(|name| format!("({name} Int) ")).collect();
-    let names = variables.join(" ");
-    let first: Vec<String> = first.iter().map(|&value| number(value)).collect();
-    format!(
-        "(declare-fun P ({sorts}) Bool)
-         (assert (P {}))
-         (assert (forall ({bound}) (=> (and (P {names}) {guard}) (P {next}))))
-         (assert (forall ({bound}) (=> (and (P {names}) {bad}) false)))",
-        first.join(" ")
-    )
-}
 
 /// The engine proves the system. Returns its counters and the model.
 #[track_caller]
@@ -90,11 +75,7 @@ fn strides_in_two_phases() {
         proved(&strides(end, "(= x (+ END 1))"));
     }
     refuted(&strides(12, "(= x END) (= y 58)"), 10);
-    // The path is longer than the engine looks for.
-    let store = TermStore::new();
-    let graph = read(&store, &strides(60_000, "(= x END)"));
-    let found = solve(&Trl::default(), &graph, &Run::new(&store).with_timeout(LONG));
-    assert!(matches!(found, Err(Stop::Exhausted(_))), "{found:?}");
+    refuted(&strides(60_000, "(= x END)"), 40_002);
 }
 
 #[test]
@@ -123,12 +104,18 @@ fn remainders() {
         if is_safe {
             proved(&text);
         } else {
-            // 75 rounds are found as at most 128 ones, but these are too many.
-            let store = TermStore::new();
-            let found = solve(&Trl::default(), &read(&store, &text), &Run::new(&store).with_timeout(LONG));
-            assert!(!matches!(found, Ok(Evidence::Sat(_))));
+            refuted(&text, 77);
         }
     }
+}
+
+/// `x` counts by two up to a bound, and then `y` counts by one: both phases are long.
+#[test]
+fn counterexamples_with_two_long_phases() {
+    let next = "(ite (< x 5000) (+ x 2) x) (ite (< x 5000) y (+ y 1))";
+    let text = |bad: &str| looped(&["x", "y"], &[0, 0], "true", next, bad);
+    refuted(&text("(= y 2500)"), 5002);
+    proved(&text("(> y 0) (not (= x 5000))"));
 }
 
 #[test]

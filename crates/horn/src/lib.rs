@@ -18,6 +18,7 @@
 //! assert_eq!(error.to_string(), "example.smt2:1:10: undeclared symbol `Q`");
 //! ```
 
+pub mod acceleration;
 pub mod builder;
 pub mod cfa;
 pub mod check;

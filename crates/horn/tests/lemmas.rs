@@ -67,6 +67,7 @@ fn lemmas_go_through_removal_of_clauses_and_simplifying() {
     lemmas_of_all("infeasible", 40);
     lemmas_of_all("simplify", 40);
     lemmas_of_all("merge", 40);
+    lemmas_of_all("accelerate", 5);
 }
 
 #[test]

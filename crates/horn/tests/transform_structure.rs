@@ -172,6 +172,11 @@ fn nested_loops_keep_answers() {
 }
 
 #[test]
+fn accelerations_keep_answers() {
+    each_keeps_answers("accelerate", 200, 5);
+}
+
+#[test]
 fn the_standard_pipeline_keeps_answers() {
     each_keeps_answers("standard", 200, 100);
     each_keeps_answers("standard,single-loop", 100, 50);

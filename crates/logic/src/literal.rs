@@ -7,7 +7,7 @@
 //! They make no terms, except negations of members if the junction itself is negated.
 
 use crate::linear::LinearPoly;
-use crate::number::Rational;
+use crate::number::{Integer, Rational};
 use crate::op::Op;
 use crate::sort::Sort;
 use crate::term::{Term, TermStore};
@@ -187,6 +187,13 @@ impl TermStore {
         };
         let number = self.numeral(number)?;
         Some(Bound { sum, relation: if holds { relation } else { relation.negated() }, number })
+    }
+
+    /// The dividend and the modulus of a remainder by a positive number.
+    pub fn remainder_of(&self, term: Term) -> Option<(Term, Integer)> {
+        let (Op::Mod, &[dividend, divisor]) = self.view(term) else { return None };
+        let divisor = self.numeral(divisor)?.to_integer()?;
+        divisor.is_positive().then_some((dividend, divisor))
     }
 }
 

@@ -286,8 +286,8 @@ pub use value::Value;
 
 /// The engines, to be set by their fields and given to [`Options::engine`].
 pub mod engines {
-    pub use shofar_engines::{Bmc, Cegar, Imc, KInduction, Kavy, Lawi, PdKind, Spacer, Tpa, Trl};
-    pub use shofar_engines::{cegar, dar, ice, imc, kavy, kind, lawi, pdkind, spacer, tpa, trl};
+    pub use shofar_engines::{Abmc, Bmc, Cegar, Imc, KInduction, Kavy, Lawi, PdKind, Spacer, Tpa, Trl};
+    pub use shofar_engines::{abmc, cegar, dar, ice, imc, kavy, kind, lawi, pdkind, spacer, tpa, trl};
 }
 
 /// The example of the README compiles and runs.

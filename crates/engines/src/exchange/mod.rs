@@ -28,7 +28,7 @@
 //! | `kind` | depths | closed sets that exclude a counterexample to induction; depths |
 //! | `imc` | depths | closed sets in its transitions |
 //! | `bmc` | depths | depths |
-//! | `trl` | depths | closed sets that are known when it starts, in the labels of clauses |
+//! | `trl`, `abmc` | depths | closed sets that are known when it starts, in the labels of clauses |
 //! | `lawi` | interpolants of infeasible paths, as atoms | closed sets as parts of all labels |
 //! | `cegar` | | closed sets that are known when it starts, in the labels of clauses; all later lemmas and atoms as predicates to track |
 //! | `tpa`, `split-tpa`, `kavy` | | closed sets that are known when they start, in the labels of clauses |

@@ -37,87 +37,15 @@ use shofar_logic::{
 use shofar_run::{Limits, Stop};
 use shofar_smt::project::Projector;
 
-use super::Step;
 use crate::Run;
-use crate::eliminate::eliminate_by_equations;
-use crate::unroll::{Template, fresh_vector, value};
+use crate::shortcuts::{successive, without_disequality};
+use crate::unroll::fresh_vector;
 
 /// The greatest modulus of a literal. Compositions of loops may multiply moduli again and again.
 const GREATEST_MODULUS: u32 = 1 << 16;
 
 /// The conflict limit of each query that would only drop a redundant literal.
 const CONFLICTS: u64 = 1000;
-
-/// A learnt relation (I1 of the engine).
-pub(super) struct Transitive {
-    /// Over a state, its successor, and the counter, unless an equation has eliminated that.
-    pub(super) literals: Vec<Term>,
-    /// Their conjunction, with the counter as a local variable.
-    pub(super) template: Template,
-    /// The steps of the loop from which it was guessed.
-    pub(super) word: Vec<Step>,
-    counter: Option<Term>,
-}
-
-impl Transitive {
-    fn new(store: &TermStore, system: &TransitionSystem, literals: &[Term], word: Vec<Step>) -> Self {
-        let TransitionSystem { state, next, .. } = system;
-        let formula = store.and(literals);
-        let kept: Vec<Term> = state.iter().chain(next).copied().collect();
-        let formula = eliminate_by_equations(store, formula, &kept).unwrap_or(formula);
-        let literals: Vec<Term> = store.conjuncts(formula).collect();
-        let template = Template::new(store, formula, &[state, next]);
-        let mut counter = store.free_vars(&literals);
-        counter.retain(|variable| !state.contains(variable) && !next.contains(variable));
-        Transitive { literals, template, word, counter: counter.first().copied() }
-    }
-
-    /// The projection of the relation to the two states, around a pair of them; `None` if the relation does not contain it.
-    pub(super) fn around(
-        &self,
-        run: &Run<'_>,
-        projector: &mut Projector<'_>,
-        ends: &Assignment,
-    ) -> Result<Option<Term>, Stop> {
-        let store = run.store;
-        let mut evaluator = Evaluator::new(store, ends);
-        let is_true = |literal: &Term| evaluator.eval(*literal) == Ok(Value::Bool(true));
-        let Some(counter) = self.counter else {
-            return Ok(self.literals.iter().all(is_true).then(|| store.and(&self.literals)));
-        };
-        let formula = store.and(&self.literals);
-        let mut values = Substitution::new();
-        for variable in store.free_vars(&[formula]) {
-            if let Some(value) = ends.get(variable) {
-                values.insert(variable, store.value_to_term(value));
-            }
-        }
-        let counted = store.instantiate(formula, &values);
-        let mut solver = run.solver();
-        run.assert(&mut solver, &[counted])?;
-        if !run.is_satisfiable(&mut solver, &[])? {
-            return Ok(None);
-        }
-        let mut model = ends.clone();
-        model.set(counter, value(store, &solver.model(&[counted]), counter));
-        let projection = projector.project_cube(&self.literals, &model, &[counter]);
-        Ok(Some(projection.map_err(|error| error.stop(store))?.formula(store)))
-    }
-}
-
-/// The formula about a state and its successor, for two successive steps.
-pub(super) fn successive(store: &TermStore, system: &TransitionSystem, formula: Term) -> [Term; 2] {
-    let TransitionSystem { state, next, .. } = system;
-    let middle = fresh_vector(store, state, "middle");
-    [rename(store, formula, next, &middle), rename(store, formula, state, &middle)]
-}
-
-/// The dividend and the modulus of a remainder by a positive number.
-pub(super) fn remainder(store: &TermStore, term: Term) -> Option<(Term, Integer)> {
-    let (Op::Mod, &[dividend, divisor]) = store.view(term) else { return None };
-    let divisor = store.numeral(divisor)?.to_integer()?;
-    divisor.is_positive().then_some((dividend, divisor))
-}
 
 /// A loop, and two states that it connects.
 pub(super) struct Recurrence<'s> {
@@ -130,12 +58,8 @@ pub(super) struct Recurrence<'s> {
 }
 
 impl Recurrence<'_> {
-    /// A transitive relation that contains the two states.
-    pub(super) fn transitive(
-        &self,
-        projector: &mut Projector<'_>,
-        word: Vec<Step>,
-    ) -> Result<Transitive, Stop> {
+    /// The literals of a transitive relation that contains the two states, over them and a counter.
+    pub(super) fn transitive(&self, projector: &mut Projector<'_>) -> Result<Vec<Term>, Stop> {
         let store = self.run.store;
         let counter = store.var(store.fresh_symbol("rounds"), Sort::INT);
         let looped = [self.looped, &self.signs()?].concat();
@@ -152,7 +76,7 @@ impl Recurrence<'_> {
             // If no other literal speaks of the counter, it is no restriction that it is positive.
             literals.retain(|&literal| literal != store.ge(counter, store.int(1)));
         }
-        Ok(Transitive::new(store, self.system, &literals, word))
+        Ok(literals)
     }
 
     // ---- guesses ---------------------------------------------------------------------------------------------
@@ -206,7 +130,7 @@ impl Recurrence<'_> {
             let literals = literals.map_err(|error| error.stop(store))?.literals;
             let is_remainder = |&literal: &Term| {
                 store.bound(literal).is_some_and(|bound| {
-                    bound.relation == Relation::Equal && remainder(store, bound.sum).is_some()
+                    bound.relation == Relation::Equal && store.remainder_of(bound.sum).is_some()
                 })
             };
             let remainders: Vec<Term> = literals.iter().copied().filter(is_remainder).collect();
@@ -248,7 +172,7 @@ impl Recurrence<'_> {
         let mut guesses: Vec<Term> = literals
             .into_iter()
             .filter_map(|literal| {
-                let literal = super::without_disequality(store, literal, &model);
+                let literal = without_disequality(store, literal, &model);
                 repeated(store, literal, &model, &changes, counter)
             })
             .collect();
@@ -360,7 +284,7 @@ fn repeated(
     };
     let times_counter = |number: &Rational| store.mul_const(number, counter);
     if let Some((dividend, modulus)) =
-        remainder(store, bound.sum).filter(|(dividend, _)| is_linear(*dividend))
+        store.remainder_of(bound.sum).filter(|(dividend, _)| is_linear(*dividend))
     {
         let Ok(Value::Int(rest)) = store.eval(bound.sum, model) else { return None };
         let whole = store.sub(store.instantiate(dividend, changes), times_counter(&rest.into()));
@@ -432,10 +356,9 @@ mod tests {
         fn assert_relation(&self, looped: &[Term], expected: impl Fn([i64; 4]) -> bool) {
             let run = Run::new(&self.store);
             let recurrence = Recurrence { run: &run, system: &self.system, looped, ends: &self.ends };
-            let relation = recurrence
-                .transitive(&mut Projector::new(&self.store), vec![Step::Transition])
-                .expect("there are no limits");
-            let formula = self.store.and(&relation.literals);
+            let literals =
+                recurrence.transitive(&mut Projector::new(&self.store)).expect("there are no limits");
+            let formula = self.store.and(&literals);
             let range = -1..7;
             for code in 0..8_i64.pow(4) {
                 let values = [0, 1, 2, 3].map(|at| range.start + code / 8_i64.pow(at) % 8);

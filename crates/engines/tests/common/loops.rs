@@ -1,4 +1,4 @@
-//! Random loops with a few cases over unbounded integers, whose states are enumerated for some steps.
+//! Loops over integers: by hand, and random ones, whose states are enumerated for some steps.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -12,7 +12,22 @@ use super::{Tally, read, solve};
 /// The steps that are enumerated.
 const STEPS: usize = 12;
 
-/// Solves random loops, each with one of the engines. A loop whose bad states are found by enumeration is never called safe; the
+/// A loop over integers: its variables, their first values, the next values, and the bad states.
+pub(crate) fn looped(variables: &[&str], first: &[i64], guard: &str, next: &str, bad: &str) -> String {
+    let sorts = "Int ".repeat(variables.len());
+    let bound: String = variables.iter().map(|name| format!("({name} Int) ")).collect();
+    let names = variables.join(" ");
+    let first: Vec<String> = first.iter().map(|&value| number(value)).collect();
+    format!(
+        "(declare-fun P ({sorts}) Bool)
+         (assert (P {}))
+         (assert (forall ({bound}) (=> (and (P {names}) {guard}) (P {next}))))
+         (assert (forall ({bound}) (=> (and (P {names}) {bad}) false)))",
+        first.join(" ")
+    )
+}
+
+/// Solves random loops with a few cases, each with one of the engines. A loop whose bad states are found by enumeration is never called safe; the
 /// witnesses of all answers have passed the check.
 pub(crate) fn agree_with_enumeration<E: Engine + Debug>(engines: &[E], time: Duration, loops: u64) -> Tally {
     let mut tally = Tally::default();
@@ -64,7 +79,7 @@ fn reached(cases: &[Case]) -> Vec<[i64; 2]> {
 }
 
 /// A number as SMT-LIB writes it.
-pub(crate) fn number(value: i64) -> String {
+fn number(value: i64) -> String {
     if value < 0 { format!("(- {})", -value) } else { value.to_string() }
 }
 

@@ -8,6 +8,7 @@
 //! Transformations are bounded: they stop if formulas would grow or if a limit is reached, and return what they have so
 //! far. The result is always sound, never complete.
 
+mod accelerate;
 mod arguments;
 mod chains;
 mod constants;
@@ -50,6 +51,7 @@ use crate::Context;
 use crate::graph::{HornGraph, NodeId};
 use crate::witness::{Derivation, GraphModel};
 
+pub use accelerate::Accelerate;
 pub use arguments::RemoveUnusedArguments;
 pub use chains::Chains;
 pub use constants::PropagateConstants;

@@ -13,7 +13,7 @@ use shofar_run::{OptionError, Stop};
 use crate::Context;
 use crate::graph::HornGraph;
 use crate::transform::{
-    Chains, Control, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers,
+    Accelerate, Chains, Control, Enumerations, Image, Inline, Lemma, Merge, NestedLoops, PeanoNumbers,
     PropagateConstants, RecogniseDisequality, Records, RemoveInfeasible, RemoveUniformArguments,
     RemoveUnreachable, RemoveUnusedArguments, Simplify, SingleLoop, SplitArguments, Summaries, Tagged,
     Transformation, Transformed, Translation, UniqueConstructor,
@@ -21,7 +21,7 @@ use crate::transform::{
 use crate::witness::{Derivation, GraphModel};
 
 /// All transformations, in the order in which they are listed.
-const ALL: [fn() -> Box<dyn Transformation>; 20] = [
+const ALL: [fn() -> Box<dyn Transformation>; 21] = [
     || Box::new(RecogniseDisequality),
     || Box::new(Records),
     || Box::new(Enumerations),
@@ -40,6 +40,7 @@ const ALL: [fn() -> Box<dyn Transformation>; 20] = [
     || Box::new(Inline),
     || Box::new(SplitArguments),
     || Box::new(Control),
+    || Box::new(Accelerate),
     || Box::new(NestedLoops),
     || Box::new(SingleLoop),
 ];

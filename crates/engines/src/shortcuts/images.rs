@@ -20,7 +20,7 @@ use shofar_logic::{Assignment, Term, Value};
 use shofar_run::Stop;
 use shofar_smt::project::Projector;
 
-use super::recurrence::Transitive;
+use super::Shortcut;
 use crate::Run;
 use crate::unroll::Template;
 
@@ -31,7 +31,7 @@ const MOST_CUBES: usize = 1000;
 pub(super) fn invariant(
     run: &Run<'_>,
     system: &TransitionSystem,
-    relations: &[Transitive],
+    relations: &[Shortcut],
     steps: usize,
     count: &mut u64,
 ) -> Result<Term, Stop> {
@@ -59,7 +59,7 @@ struct Images<'a> {
 
 impl Images<'_> {
     /// Adds images until the reached states are closed under transitions.
-    fn close(&mut self, relations: &[Transitive], steps: usize) -> Result<(), Stop> {
+    fn close(&mut self, relations: &[Shortcut], steps: usize) -> Result<(), Stop> {
         let (store, system) = (self.run.store, self.system);
         let TransitionSystem { state, next, init, transition, .. } = system;
         let vectors: [&[Term]; 2] = [state, next];
