@@ -23,6 +23,7 @@ mod smt;
 mod solve;
 mod statistics;
 mod talk;
+mod terminate;
 mod trace;
 mod transform;
 
@@ -87,6 +88,7 @@ enum Command {
     Explain(Box<explain::Arguments>),
     Hwmcc(circuit::Competition),
     Smt(smt::Arguments),
+    Terminate(terminate::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
     #[cfg(feature = "cluster")]
@@ -134,7 +136,7 @@ fn main() -> ExitCode {
     let result = trace::start(arguments.verbosity()).and_then(|()| run(&arguments, &call, start, &mut out));
     if let Err(failure) = &result {
         // Ignore failures: the message on standard error matters more.
-        let _ = if arguments.solving().is_some_and(|solving| solving.json) {
+        let _ = if arguments.prints_json() {
             talk::print_error(failure, start.elapsed(), &mut out)
         } else if call.solver.is_some() {
             compatible::print_error(failure, &mut out)
@@ -171,6 +173,14 @@ impl CommandLine {
         }
     }
 
+    /// Whether events are printed as JSON, errors too.
+    fn prints_json(&self) -> bool {
+        match &self.command {
+            Some(Command::Terminate(arguments)) => arguments.json,
+            _ => self.solving().is_some_and(|solving| solving.json),
+        }
+    }
+
     /// How many times `-v` is given.
     fn verbosity(&self) -> u8 {
         match &self.command {
@@ -194,6 +204,7 @@ fn run(arguments: &CommandLine, call: &Call, start: Instant, out: &mut impl Writ
         Some(Command::Check(arguments)) => check::run(arguments, out),
         Some(Command::Explain(arguments)) => explain::run(arguments, out),
         Some(Command::Smt(arguments)) => smt::run(arguments, out),
+        Some(Command::Terminate(arguments)) => terminate::run(arguments, start, out),
         Some(Command::Engines(arguments)) => engines::run(arguments, out),
         Some(Command::Transform(arguments)) => transform::run(arguments, out),
         #[cfg(feature = "cluster")]

@@ -1,0 +1,177 @@
+//! Termination: whether all runs of linear clauses end.
+//!
+//! A run begins with a fact `C => P(t)`, and each step applies a clause `P(s) and C => Q(t)` to the fact before. Queries do not
+//! matter. [`decide`] looks for a [`Certificate`], which [`check`](fn@check) confirms before it is the answer.
+//!
+//! ```text
+//! for slices of 0.3, 0.6, 1.2, .. seconds, each technique in turn:
+//!     ranking       lexicographic linear ranking functions                   ranking.rs, farkas.rs
+//!     recurrence    sets of facts in which a run can stay                    recurrence.rs
+//!     lasso         a run that comes back to a fact                          pairs.rs
+//!     disjunctive   functions one of which decreases between any two facts   pairs.rs
+//!     bound         a bound of the number of steps, doubled up to 64         below
+//! until one finds a certificate, or all have given up
+//! ```
+//!
+//! All but the first rounds of the first rest on questions of safety: clauses that [`obligations`] makes, decided by the
+//! engines of the [driver](crate::driver), whose models become invariants of the certificate.
+//!
+//! T1: The check shares with the search only the construction of these clauses and the analysis of the cycles of rules.
+
+mod certificate;
+mod check;
+mod farkas;
+mod obligations;
+mod pairs;
+mod problem;
+mod ranking;
+mod recurrence;
+mod relation;
+mod search;
+mod text;
+
+use std::time::Duration;
+
+use shofar_engines::Run;
+use shofar_horn::HornSystem;
+use shofar_horn::check::{Trust, Validity};
+use shofar_run::{Reason, Stop};
+
+use crate::driver::Options;
+use pairs::Disjunctive;
+use problem::Problem;
+use ranking::Ranking;
+use relation::Relations;
+use search::{Answer, Engines};
+
+pub use certificate::{Certificate, Choice, Ranks};
+pub use check::check;
+pub use text::{is_certificate, read, to_json, to_text};
+
+/// The time of each technique in the first round.
+const FIRST_SLICE: Duration = Duration::from_millis(300);
+
+/// The longest time of a technique in one round.
+const LONGEST_SLICE: Duration = Duration::from_secs(60);
+
+/// The greatest factor of a bound.
+const GREATEST_FACTOR: u32 = 64;
+
+/// The answer to whether all runs end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// All runs end, or one does not: as the certificate says.
+    Known(Certificate),
+    /// Nothing is known, for this reason.
+    Unknown(Stop),
+}
+
+impl Verdict {
+    /// The answer in a word: `terminating`, `nonterminating` or `unknown`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Known(certificate) => certificate.answer(),
+            Verdict::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// Decides whether all runs of the clauses end. The options are those of the engines that decide questions of safety.
+pub fn decide(system: &HornSystem, options: &Options, run: &Run<'_>) -> Verdict {
+    let trust = if options.validate { Trust::Proofs } else { Trust::Solver };
+    let found =
+        search(system, options, run).and_then(|certificate| match check(run, system, &certificate, trust) {
+            Validity::Valid => Ok(certificate),
+            Validity::Invalid(fault) => {
+                let kind = certificate.kind();
+                Err(Stop::Internal(format!(
+                    "the certificate ({kind}) is wrong: {}",
+                    fault.display(run.store, system)
+                )))
+            }
+            Validity::Unknown(stop) => Err(stop),
+        });
+    found.map_or_else(Verdict::Unknown, Verdict::Known)
+}
+
+/// A technique with what it has found so far.
+enum Technique {
+    Ranking(Ranking),
+    Recurrence,
+    Lasso,
+    Disjunctive(Disjunctive),
+    Bound(u32),
+}
+
+fn search(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<Certificate, Stop> {
+    let problem = Problem::of(run.store, system)?;
+    let relations = Relations::of(&problem);
+    let engines = Engines { options };
+    let mut techniques = vec![Technique::Ranking(Ranking::new(&problem))];
+    if !problem.loops().is_empty() {
+        techniques.extend([
+            Technique::Recurrence,
+            Technique::Lasso,
+            Technique::Disjunctive(Disjunctive::new(&problem)),
+            Technique::Bound(1),
+        ]);
+    }
+    let mut slice = FIRST_SLICE;
+    let mut last = Stop::Exhausted("neither an argument for termination nor one against it was found");
+    while !techniques.is_empty() {
+        let mut left = Vec::new();
+        for mut technique in techniques {
+            run.go_on()?;
+            let limits = run.context().for_part(1, slice).limits;
+            let limited = run.clone().with_limits(limits);
+            match technique.attempt(&limited, &problem, &relations, &engines) {
+                Ok(certificate) => return Ok(certificate),
+                Err(Stop::Interrupted(Reason::Cancelled | Reason::Memory)) => run.go_on()?,
+                Err(Stop::Interrupted(Reason::Deadline)) => left.push(technique),
+                // More time does not help: the solver or the method has given up.
+                Err(stop @ Stop::Unsupported(_)) => last = stop,
+                Err(stop @ Stop::Internal(_)) => return Err(stop),
+                Err(_) => {}
+            }
+        }
+        techniques = left;
+        slice = (slice * 2).min(LONGEST_SLICE);
+    }
+    Err(last)
+}
+
+impl Technique {
+    /// Works on until the limits of the run.
+    fn attempt(
+        &mut self,
+        run: &Run<'_>,
+        problem: &Problem<'_>,
+        relations: &Relations,
+        engines: &Engines<'_>,
+    ) -> Result<Certificate, Stop> {
+        match self {
+            Technique::Ranking(ranking) => ranking.search(run, problem, relations, engines),
+            Technique::Recurrence => recurrence::search(run, problem, relations, engines),
+            Technique::Lasso => pairs::lasso(run, problem, engines),
+            Technique::Disjunctive(disjunctive) => disjunctive.search(run, problem, relations, engines),
+            Technique::Bound(factor) => bounded(run, problem, engines, factor),
+        }
+    }
+}
+
+/// Looks for a bound of the number of steps, with factors from this one on.
+fn bounded(
+    run: &Run<'_>,
+    problem: &Problem<'_>,
+    engines: &Engines<'_>,
+    factor: &mut u32,
+) -> Result<Certificate, Stop> {
+    while *factor <= GREATEST_FACTOR {
+        let obligation = obligations::bound(problem, *factor)?;
+        match engines.ask(run, &obligation.system)? {
+            Answer::Model(model) => return Ok(Certificate::Bound { factor: *factor, model }),
+            Answer::Refutation(_) => *factor *= 2,
+        }
+    }
+    Err(Stop::Exhausted("the number of steps has no linear bound with a small factor"))
+}
