@@ -20,7 +20,7 @@ use shofar_logic::{Assignment, LinearPoly, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 use shofar_smt::solver::Solver;
 
-use super::relation::Part;
+use super::relation::{Part, Row};
 
 /// A linear function for each predicate: coefficients of the arguments, and a constant.
 pub(crate) type Functions = Vec<(Vec<Rational>, Rational)>;
@@ -112,8 +112,8 @@ impl<'a> Template<'a> {
             difference.push((variable, store.neg(coefficient)));
         }
         difference.push((None, store.neg(by)));
-        let never_grows = self.follows(part, &difference);
-        let is_bounded = self.follows(part, &before);
+        let never_grows = self.follows(part, &part.rows, &difference);
+        let is_bounded = self.follows(part, part.wide.as_ref().unwrap_or(&part.rows), &before);
         self.formulas.extend([never_grows, store.implies(ranked, is_bounded)]);
     }
 
@@ -127,19 +127,19 @@ impl<'a> Template<'a> {
         terms.chain([(None, real(*constant))]).collect()
     }
 
-    /// The sum, of which an entry without a variable is the constant, is not negative on the part: it is a combination of rows.
-    fn follows(&self, part: &Part, sum: &[(Option<Term>, Term)]) -> Term {
+    /// The sum, of which an entry without a variable is the constant, is not negative where the rows hold: it is a combination of them.
+    fn follows(&self, part: &Part, rows: &[Row], sum: &[(Option<Term>, Term)]) -> Term {
         let store = self.run.store;
         let multipliers: Vec<Term> =
-            part.rows.iter().map(|_| store.var(store.fresh_symbol("multiplier"), Sort::REAL)).collect();
+            rows.iter().map(|_| store.var(store.fresh_symbol("multiplier"), Sort::REAL)).collect();
         let mut conditions = Vec::new();
-        for (row, &multiplier) in part.rows.iter().zip(&multipliers) {
+        for (row, &multiplier) in rows.iter().zip(&multipliers) {
             if !row.is_zero {
                 conditions.push(store.ge(multiplier, store.real(0u64)));
             }
         }
         let combined = |of_row: &dyn Fn(&LinearPoly) -> Rational| {
-            let rows = part.rows.iter().zip(&multipliers);
+            let rows = rows.iter().zip(&multipliers);
             let summands: Vec<Term> =
                 rows.map(|(row, &multiplier)| store.mul_const(&of_row(&row.poly), multiplier)).collect();
             store.add(&[summands, vec![store.real(0u64)]].concat())

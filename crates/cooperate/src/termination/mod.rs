@@ -6,8 +6,8 @@
 //! ```text
 //! for slices of 0.3, 0.6, 1.2, .. seconds, each technique in turn:
 //!     ranking       lexicographic linear ranking functions                   ranking.rs, farkas.rs
-//!     recurrence    sets of facts in which a run can stay                    recurrence.rs
 //!     lasso         a run that comes back to a fact                          pairs.rs
+//!     recurrence    sets of facts in which a run can stay                    recurrence.rs
 //!     disjunctive   functions one of which decreases between any two facts   pairs.rs
 //!     bound         a bound of the number of steps, doubled up to 64         below
 //! until one finds a certificate, or all have given up
@@ -110,8 +110,8 @@ fn search(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<Certi
     let mut techniques = vec![Technique::Ranking(Ranking::new(&problem))];
     if !problem.loops().is_empty() {
         techniques.extend([
-            Technique::Recurrence,
             Technique::Lasso,
+            Technique::Recurrence,
             Technique::Disjunctive(Disjunctive::new(&problem)),
             Technique::Bound(1),
         ]);

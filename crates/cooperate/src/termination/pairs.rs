@@ -6,7 +6,7 @@
 //!     ask the engines for facts u and v in one run that no function covers
 //!     if there are none: the run ends, as pairs are covered by finitely many functions
 //!     if u = v: the run comes back to u
-//!     rank the part of the rules' composition around (u, v), or at least the pairs found so far; add the function
+//!     rank the part of the rules' composition around (u, v), or at least (u, v); add the function
 //! ```
 //!
 //! This is Terminator's loop. (B. Cook, A. Podelski, A. Rybalchenko, "Termination proofs for systems code", PLDI 2006.) The
@@ -61,13 +61,11 @@ pub(crate) struct Disjunctive {
     looked_at: Vec<usize>,
     /// Functions with the predicate that they are about.
     functions: Vec<(usize, Functions)>,
-    /// Pairs that had to be ranked one by one.
-    points: Vec<Part>,
 }
 
 impl Disjunctive {
     pub(crate) fn new(problem: &Problem<'_>) -> Self {
-        Disjunctive { looked_at: problem.cut_points(), functions: Vec::new(), points: Vec::new() }
+        Disjunctive { looked_at: problem.cut_points(), functions: Vec::new() }
     }
 
     /// Goes on with the search.
@@ -129,31 +127,39 @@ impl Disjunctive {
     ) -> Result<(), Stop> {
         let store = run.store;
         let arities: Vec<usize> = problem.parameters.iter().map(|parameters| parameters.len()).collect();
+        let mut wide = None;
         if taken.len() <= LONGEST_COMPOSITION {
             let part = composition(run, relations, predicate, taken)?;
-            if let (functions, open) = lexicographic(run, &arities, &[&part])?
-                && open.is_empty()
-            {
-                self.functions.extend(functions.into_iter().map(|functions| (predicate, functions)));
+            if self.rank(run, &arities, predicate, &part)? {
                 return Ok(());
             }
+            wide = Some(part.rows);
         }
         let (first, last) = (&taken[0].fact, &taken[taken.len() - 1].fact);
         let (now, next) = (&relations.now[predicate], &relations.next[predicate]);
         let ends = (predicate, predicate);
-        self.points.push(Part::point(store, ends, (now, first), (next, last)));
-        let points: Vec<&Part> = self.points.iter().filter(|point| point.ends == ends).collect();
-        // One function for all pairs generalises, the last pair alone can always be ranked: its facts are different.
-        let (mut functions, open) = lexicographic(run, &arities, &points)?;
-        if !open.is_empty() || functions.len() > 1 {
-            let alone = &points[points.len() - 1..];
-            functions = lexicographic(run, &arities, alone)?.0;
+        let point = Part::point(store, ends, (now, first), (next, last));
+        // Functions that are bounded by the guards generalise.
+        let guarded = Part { wide, ..point.clone() };
+        if self.rank(run, &arities, predicate, &guarded)? || self.rank(run, &arities, predicate, &point)? {
+            return Ok(());
         }
-        if functions.is_empty() {
-            return Err(Stop::Exhausted("no linear function ranks a pair of facts"));
+        Err(Stop::Exhausted("no linear function ranks a pair of facts"))
+    }
+
+    /// Adds functions that rank the part, if there are any.
+    fn rank(
+        &mut self,
+        run: &Run<'_>,
+        arities: &[usize],
+        predicate: usize,
+        part: &Part,
+    ) -> Result<bool, Stop> {
+        let (functions, open) = lexicographic(run, arities, &[part])?;
+        if open.is_empty() {
+            self.functions.extend(functions.into_iter().map(|functions| (predicate, functions)));
         }
-        self.functions.extend(functions.into_iter().map(|functions| (predicate, functions)));
-        Ok(())
+        Ok(open.is_empty())
     }
 }
 

@@ -20,7 +20,7 @@
 
 use shofar_engines::Run;
 use shofar_horn::witness::{Definition, Interpretation, Model, Refutation};
-use shofar_logic::{Sort, Term, Value};
+use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::certificate::{Certificate, Ranks};
@@ -94,10 +94,15 @@ impl Loop {
             let parts: Vec<&Part> = active.iter().map(|&index| &self.parts[index]).collect();
             let (functions, open) = lexicographic(run, &arities, &parts)?;
             if !open.is_empty() {
-                if open.iter().any(|&index| parts[index].is_point) {
+                if open.iter().any(|&index| parts[index].is_point && parts[index].wide.is_none()) {
                     return Err(Stop::Exhausted("no linear functions rank the reachable steps"));
                 }
-                open.iter().for_each(|&index| self.is_hard[active[index]] = true);
+                for index in open.into_iter().map(|index| active[index]) {
+                    let part = &mut self.parts[index];
+                    if part.wide.take().is_none() {
+                        self.is_hard[index] = true;
+                    }
+                }
                 continue;
             }
             if let Some(part) = self.unranked(run, problem, relations, &functions)? {
@@ -113,7 +118,13 @@ impl Loop {
             match engines.ask(run, &obligation.system)? {
                 Answer::Model(model) => return Ok((functions, Some(model))),
                 Answer::Refutation(refutation) => {
-                    self.parts.push(unranked_step(problem, relations, &obligation, &refutation)?);
+                    let (mut point, values) = unranked_step(problem, relations, &obligation, &refutation)?;
+                    // Functions that are bounded by the guards of the step generalise.
+                    let around = self.parts.iter().zip(&self.is_hard).find(|&(part, &is_hard)| {
+                        is_hard && part.ends == point.ends && holds(run.store, part.formula, &values)
+                    });
+                    point.wide = around.map(|(part, _)| part.rows.clone());
+                    self.parts.push(point);
                     self.is_hard.push(false);
                 }
             }
@@ -163,13 +174,13 @@ impl Loop {
     }
 }
 
-/// The step with which a refutation of an obligation ends.
+/// The step with which a refutation of an obligation ends, and the values of the arguments before and after it.
 fn unranked_step(
     problem: &Problem<'_>,
     relations: &Relations,
     obligation: &Obligation,
     refutation: &Refutation,
-) -> Result<Part, Stop> {
+) -> Result<(Part, Assignment), Stop> {
     let store = problem.store;
     let broken = || Stop::Internal("a refutation does not end with a step".to_owned());
     let last = refutation.steps.last().ok_or_else(broken)?;
@@ -184,7 +195,14 @@ fn unranked_step(
     let (before, after) = (evaluated(problem.body(&rule))?, evaluated(problem.head(&rule))?);
     let ends = (rule.source, rule.target);
     let (now, next) = (&relations.now[rule.source], &relations.next[rule.target]);
-    Ok(Part::point(store, ends, (now, &before), (next, &after)))
+    let arguments = now.iter().chain(next).copied();
+    let point = Part::point(store, ends, (now, &before), (next, &after));
+    Ok((point, arguments.zip(before.into_iter().chain(after)).collect()))
+}
+
+/// Whether a formula is true.
+fn holds(store: &TermStore, formula: Term, values: &Assignment) -> bool {
+    matches!(store.eval(formula, values), Ok(Value::Bool(true)))
 }
 
 /// The functions of all loops as terms, behind the number of the component if there are several.

@@ -71,6 +71,8 @@ pub(crate) struct Part {
     pub(crate) formula: Term,
     /// Polynomials that are at least zero, or zero. Truth values count as 0 and 1.
     pub(crate) rows: Vec<Row>,
+    /// The rows of a larger set on which a function that ranks the part has to be bounded.
+    pub(crate) wide: Option<Vec<Row>>,
     /// Whether the part was made of a single pair.
     pub(crate) is_point: bool,
 }
@@ -101,7 +103,7 @@ impl Part {
         let mut rows: Vec<Row> = literals.iter().flat_map(|&literal| rows(store, literal, &kept)).collect();
         rows.extend(kept.iter().flat_map(|&variable| unit_interval(store, variable)));
         let (before, after) = (before.to_vec(), after.to_vec());
-        Ok(Part { ends, before, after, formula: store.and(&literals), rows, is_point: false })
+        Ok(Part { ends, before, after, formula: store.and(&literals), rows, wide: None, is_point: false })
     }
 
     /// A single pair of facts.
@@ -122,6 +124,7 @@ impl Part {
             after: after.0.to_vec(),
             formula: store.and(&literals),
             rows,
+            wide: None,
             is_point: true,
         }
     }

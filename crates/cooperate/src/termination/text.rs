@@ -100,17 +100,16 @@ pub fn to_json(store: &TermStore, system: &HornSystem, certificate: &Certificate
         "functions": functions(&problem, certificate).into_iter().map(function).collect::<Vec<Json>>(),
         "text": to_text(store, system, certificate)?,
     });
-    let as_json = |witness: Witness, system: &HornSystem| {
-        serde_json::to_value(witness.to_json(store, system))
-            .map_err(|error| Stop::Internal(error.to_string()))
+    let part = |witness: Witness, system: &HornSystem, name: &str| {
+        let json = serde_json::to_value(witness.to_json(store, system));
+        json.map(|json| json[name].clone()).map_err(|error| Stop::Internal(error.to_string()))
     };
     if let Some(run) = certificate.run() {
-        object["run"] = as_json(Witness::Refutation(run.clone()), system)?;
+        object["run"] = part(Witness::Refutation(run.clone()), system, "steps")?;
     }
-    if let (Some(made), Some(model)) =
-        (obligation(&problem, certificate, certificate.run())?, certificate.model())
-    {
-        object["model"] = as_json(Witness::Model(model.clone()), &made.system)?;
+    let made = obligation(&problem, certificate, certificate.run())?;
+    if let (Some(made), Some(model)) = (made, certificate.model()) {
+        object["model"] = part(Witness::Model(model.clone()), &made.system, "model")?;
     }
     match certificate {
         Certificate::Bound { factor, .. } => object["bound"] = json!(factor),
