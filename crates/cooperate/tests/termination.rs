@@ -8,6 +8,7 @@ use shofar_cooperate::termination::{
 };
 use shofar_engines::Run;
 use shofar_horn::check::{Trust, Validity};
+use shofar_horn::witness::{Definition, Model, Refutation};
 use shofar_horn::{Context, HornSystem, parse, parse_in};
 use shofar_logic::smtlib::Environment;
 use shofar_logic::{Term, TermStore, Value};
@@ -126,6 +127,10 @@ fn runs_through_new_values_have_recurrent_sets() {
         (assert (forall ((x Int) (y Int) (z Int)) (=> (and (P x y) (> x 0) (> z y)) (P (+ x 1) z))))
         (assert (forall ((x Int) (y Int)) (=> (and (P x y) (> x 0)) (P (- 1) y))))";
     assert_eq!(certified(text, "nonterminating").kind(), "recurrence");
+    // Positive numbers reach 0, negative ones do not.
+    let text = "(declare-fun P (Int) Bool) (assert (forall ((x Int)) (P x)))
+        (assert (forall ((x Int)) (=> (and (P x) (not (= x 0))) (P (- x 1)))))";
+    assert_eq!(certified(text, "nonterminating").kind(), "recurrence");
 }
 
 #[test]
@@ -221,8 +226,8 @@ fn functions_depend_on_facts_alone() {
     else {
         panic!("the loop does not end");
     };
-    let model = shofar_horn::witness::Model {
-        definitions: vec![shofar_horn::witness::Definition {
+    let model = Model {
+        definitions: vec![Definition {
             parameters: [store.var(store.symbol("y"), shofar_logic::Sort::INT)].into(),
             interpretation: Term::TRUE.into(),
         }],
@@ -492,10 +497,24 @@ fn values_of_choices_have_the_sorts_of_their_variables() {
     else {
         panic!("there is a recurrent set");
     };
+    let right = choices[0].clone();
+    choices[0].when = run_value(&store, &run);
+    let certificate =
+        Certificate::Recurrence { run: run.clone(), choices: choices.clone(), model: model.clone() };
+    assert!(matches!(
+        check(&Context::new(&store), &system, &certificate, Trust::Solver),
+        Validity::Invalid(_)
+    ));
+    choices[0] = right;
     choices[0].values = [store.value_to_term(&Value::Bool(true))].into();
     let certificate = Certificate::Recurrence { run, choices, model };
     assert!(matches!(
         check(&Context::new(&store), &system, &certificate, Trust::Solver),
         Validity::Invalid(_)
     ));
+}
+
+/// The first argument of a run's first fact, which is a number and no formula.
+fn run_value(store: &TermStore, run: &Refutation) -> Term {
+    store.value_to_term(&run.steps[0].fact[0])
 }

@@ -58,7 +58,9 @@ pub enum Certificate {
 pub struct Choice {
     /// The index of the clause.
     pub clause: usize,
-    /// Terms for the clause's variables, over the parameters of the predicate of its body.
+    /// The facts for which the choice is meant, over the parameters of the predicate of its body.
+    pub when: Term,
+    /// Terms for the clause's variables, over these parameters.
     pub values: Box<[Term]>,
 }
 

@@ -155,7 +155,14 @@ fn is_choice(problem: &Problem<'_>, choice: &Choice) -> Result<(), Stop> {
     if sorts(variables) != sorts(&choice.values) {
         return Err(wrong("a choice does not have values for the variables of its clause"));
     }
-    choice.values.iter().try_for_each(|&value| is_over(problem, value, &problem.parameters[rule.source]))
+    if store.sort_of(choice.when) != Sort::BOOL {
+        return Err(wrong("the facts for which a choice is meant are not given by a formula"));
+    }
+    choice
+        .values
+        .iter()
+        .chain([&choice.when])
+        .try_for_each(|&value| is_over(problem, value, &problem.parameters[rule.source]))
 }
 
 /// Checks that a term has no symbols but these variables.

@@ -31,9 +31,9 @@
 //! fact of it has a successor in it:
 //!
 //! ```text
-//! recurrence   P(v)                            for the last fact of the run
-//!              P(x) and C[s(x)]  =>  Q(t[s(x)])    for each choice s of a rule, if P(x) is its body then
-//!              P(x) and not (C1[s1(x)] or ..)  =>  false
+//! recurrence   P(v)                                     for the last fact of the run
+//!              P(x) and W(x) and C[s(x)]  =>  Q(t[s(x)])  for each choice s of a rule, meant for W, if P(x) is its body then
+//!              P(x) and not (W1(x) and C1[s1(x)] or ..)  =>  false
 //! ```
 
 use shofar_horn::builder::{BuildError, SystemBuilder};
@@ -358,7 +358,8 @@ impl<'a> Problem<'a> {
         let image = |term: Term| store.normalize(store.substitute(term, &values));
         let arguments = self.parameters[rule.source].iter().zip(self.body(rule));
         let is_body = arguments.map(|(&parameter, &arg)| store.eq(parameter, image(arg)));
-        let guard = store.and_of([image(clause.constraint)].into_iter().chain(is_body));
+        let guard =
+            store.and_of([store.normalize(choice.when), image(clause.constraint)].into_iter().chain(is_body));
         (guard, self.head(rule).iter().map(|&arg| image(arg)).collect())
     }
 }

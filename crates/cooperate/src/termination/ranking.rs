@@ -243,12 +243,9 @@ fn conjunction<'m>(problem: &Problem<'_>, models: impl Iterator<Item = &'m Model
             formulas[index].push(store.normalize(store.substitute(formula, &images)));
         }
     }
-    let definition = |(parameters, formulas): (&Box<[Term]>, Vec<Term>)| Definition {
-        parameters: parameters.clone(),
+    let definition = |(index, formulas): (usize, Vec<Term>)| Definition {
+        parameters: problem.parameters[index].clone(),
         interpretation: store.and(&formulas).into(),
     };
-    Model {
-        definitions: problem.parameters.iter().zip(formulas).map(definition).collect(),
-        lemmas: Vec::new(),
-    }
+    Model { definitions: formulas.into_iter().enumerate().map(definition).collect(), lemmas: Vec::new() }
 }

@@ -8,11 +8,15 @@
 //!         if not: their model is a recurrent set, and any fact that the clauses allow begins a run into it
 //!         leave out the last choice of that run that was not the only possible one,
 //!             or if there is none the facts from which the same choices get stuck
+//! once more, with each choice for the facts of its part only;
+//!     if no choice of the run had an alternative, the last one is left out
 //! ```
 //!
 //! This is the reduction to reachable sinks of H. Chen, B. Cook, C. Fuhs, K. Nimkar, P. O'Hearn, "Proving nontermination via
 //! safety" (TACAS 2014). The sets are those of A. Gupta, T. Henzinger, R. Majumdar, A. Rybalchenko, R.-G. Xu, "Proving
 //! non-termination" (POPL 2008).
+
+use std::time::Duration;
 
 use shofar_engines::Run;
 use shofar_horn::witness::{Refutation, Step};
@@ -57,19 +61,20 @@ pub(crate) fn search(
 ) -> Result<Certificate, Stop> {
     let mut last = Stop::Exhausted("no recurrent set was found");
     let mut tried: Vec<Vec<Choice>> = Vec::new();
-    for (number, way) in WAYS.into_iter().enumerate() {
+    let attempts = [false, true].into_iter().flat_map(|is_split| WAYS.map(|way| (way, is_split)));
+    for (number, (way, is_split)) in attempts.enumerate() {
         run.go_on()?;
         let mut choices = Vec::new();
         for step in &relations.steps {
-            choices.extend(choices_of(run, problem, relations, step, way)?);
+            choices.extend(choices_of(run, problem, relations, step, way, is_split)?);
         }
         // Often there is nothing to choose.
         if tried.contains(&choices) {
             continue;
         }
-        let part = (WAYS.len() - number) as u32;
-        let limits = run.context().for_part(part, std::time::Duration::MAX).limits;
-        match refine(&run.clone().with_limits(limits), problem, engines, choices.clone()) {
+        let part = (2 * WAYS.len() - number) as u32;
+        let limits = run.context().for_part(part, Duration::MAX).limits;
+        match refine(&run.clone().with_limits(limits), problem, engines, choices.clone(), is_split) {
             Ok(certificate) => return Ok(certificate),
             Err(Stop::Exhausted(_)) => {}
             Err(stop) => last = stop,
@@ -79,13 +84,14 @@ pub(crate) fn search(
     Err(last)
 }
 
-/// The parts of a rule with all variables chosen.
+/// The parts of a rule with all variables chosen, for all facts or each for the facts of the part.
 fn choices_of(
     run: &Run<'_>,
     problem: &Problem<'_>,
     relations: &Relations,
     step: &StepRelation,
     way: Way,
+    is_split: bool,
 ) -> Result<Vec<Choice>, Stop> {
     let store = run.store;
     let mut solver = run.solver();
@@ -102,7 +108,15 @@ fn choices_of(
         let now = relations.now[step.rule.source].iter().copied();
         let back: Substitution = now.zip(problem.parameters[step.rule.source].iter().copied()).collect();
         let values: Box<[Term]> = values.into_iter().map(|value| store.instantiate(value, &back)).collect();
-        let choice = Choice { clause: step.rule.clause, values };
+        let mut choice = Choice { clause: step.rule.clause, when: Term::TRUE, values };
+        if is_split {
+            let (_, after) = problem.chosen(&step.rule, &choice);
+            let mut images = back;
+            step.locals.iter().zip(&choice.values).for_each(|(&local, &value)| images.insert(local, value));
+            let next = &relations.next[step.rule.target];
+            next.iter().zip(after).for_each(|(&variable, value)| images.insert(variable, value));
+            choice.when = store.instantiate(store.and(&cube), &images);
+        }
         if !choices.contains(&choice) && problem.chosen(&step.rule, &choice).0 != Term::FALSE {
             choices.push(choice);
         }
@@ -263,6 +277,7 @@ fn refine(
     problem: &Problem<'_>,
     engines: &Engines<'_>,
     mut choices: Vec<Choice>,
+    is_split: bool,
 ) -> Result<Certificate, Stop> {
     let store = run.store;
     // What facts must satisfy not to get stuck as others did.
@@ -282,7 +297,8 @@ fn refine(
             Answer::Model(model) => return Ok(Certificate::Recurrence { run: stem, choices, model }),
             Answer::Refutation(refutation) => {
                 let path = Path::of(problem, &obligation, &refutation, &choices)?;
-                match path.last_alternative(problem, &choices) {
+                let last = if is_split { path.taken.last().copied() } else { None };
+                match path.last_alternative(problem, &choices).or(last) {
                     Some(choice) => {
                         choices.remove(choice);
                     }

@@ -11,7 +11,8 @@
 //!
 //! The kind comes first, then functions and choices, then the run as steps of the clauses as in refutations, then the model of what must
 //! be proved ([`obligations`](super::obligations)). `(bound N)` is the factor of a bound, `(loop N)` the number of the step to
-//! which a lasso comes back, and `|choice 1 of x in clause 2|` the value of the variable `x` of clause 2 in the first choice.
+//! which a lasso comes back, and `|choice 1 of x in clause 2|` the value of the variable `x` of clause 2 in the first choice,
+//! which is meant for facts with `|choice 1 in clause 2|`, or else for all.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -146,8 +147,8 @@ fn functions(problem: &Problem<'_>, certificate: &Certificate) -> Vec<(String, B
                         )
                     })
                     .collect();
-                if named.is_empty() {
-                    named.push((empty_choice_name(number, choice.clause), parameters, Term::TRUE));
+                if named.is_empty() || choice.when != Term::TRUE {
+                    named.insert(0, (condition_name(number, choice.clause), parameters, choice.when));
                 }
                 named
             };
@@ -162,12 +163,12 @@ fn rank_name(problem: &Problem<'_>, number: usize, predicate: usize) -> String {
 }
 
 fn choice_name(store: &TermStore, number: usize, variable: Term, clause: usize) -> String {
-    let Op::Var(name) = store.op(variable) else { return empty_choice_name(number, clause) };
+    let Op::Var(name) = store.op(variable) else { return condition_name(number, clause) };
     format!("choice {} of {} in clause {}", number + 1, store.name(name), clause + 1)
 }
 
-/// The name of a choice in a clause without variables.
-fn empty_choice_name(number: usize, clause: usize) -> String {
+/// The name of the facts for which a choice is meant.
+fn condition_name(number: usize, clause: usize) -> String {
     format!("choice {} in clause {}", number + 1, clause + 1)
 }
 
@@ -377,7 +378,8 @@ impl Parts {
             };
             let variables = &problem.clause(rule.clause).variables;
             let values = variables.iter().map(value).collect::<Result<_, String>>()?;
-            choices.push(Choice { clause: rule.clause, values });
+            let when = self.function(problem, &condition_name(choices.len(), rule.clause), rule.source)?;
+            choices.push(Choice { clause: rule.clause, when: when.unwrap_or(Term::TRUE), values });
         }
     }
 
