@@ -175,3 +175,79 @@ fn bounded(
     }
     Err(Stop::Exhausted("the number of steps has no linear bound with a small factor"))
 }
+
+#[cfg(test)]
+mod tests {
+    use shofar_horn::parse;
+    use shofar_logic::TermStore;
+
+    use super::*;
+
+    const DOWN: &str = "(declare-fun P (Int) Bool) (assert (forall ((x Int)) (P x)))
+        (assert (forall ((x Int)) (=> (and (P x) (> x 0)) (P (- x 1)))))";
+
+    const UP: &str = "(declare-fun P (Int) Bool) (assert (forall ((x Int)) (P x)))
+        (assert (forall ((x Int)) (=> (and (P x) (> x 0)) (P (+ x 1)))))";
+
+    /// The kind of the certificate that a technique finds by itself, or why it gives up.
+    fn found(text: &str, technique: impl FnOnce(&Problem<'_>) -> Technique) -> Result<&'static str, Stop> {
+        let store = TermStore::new();
+        let system = parse(&store, "test", text.as_bytes()).expect("the test's clauses are right");
+        let problem = Problem::of(&store, &system).expect("the clauses are linear");
+        let options = Options { jobs: Some(1), ..Options::default() };
+        let run = Run::new(&store).with_timeout(Duration::from_secs(60));
+        let engines = Engines { options: &options };
+        let relations = Relations::of(&problem);
+        let certificate = technique(&problem).attempt(&run, &problem, &relations, &engines)?;
+        assert_eq!(check(&run, &system, &certificate, Trust::Proofs), Validity::Valid);
+        Ok(certificate.kind())
+    }
+
+    #[test]
+    fn each_technique_finds_its_certificates() {
+        let ranking = |problem: &Problem<'_>| Technique::Ranking(Ranking::new(problem));
+        let disjunctive = |problem: &Problem<'_>| Technique::Disjunctive(Disjunctive::new(problem));
+        assert_eq!(found(DOWN, ranking), Ok("ranking"));
+        assert_eq!(found(DOWN, disjunctive), Ok("disjunctive"));
+        assert_eq!(found(DOWN, |_| Technique::Bound(1)), Ok("bound"));
+        assert_eq!(found(UP, |_| Technique::Recurrence), Ok("recurrence"));
+        // A loop of two predicates; the way back doubles the steps.
+        let twice = "(declare-fun P (Int) Bool) (declare-fun Q (Int) Bool)
+            (assert (forall ((x Int)) (P x)))
+            (assert (forall ((x Int)) (=> (and (P x) (> x 0)) (Q x))))
+            (assert (forall ((x Int)) (=> (Q x) (P (- x 1)))))";
+        assert_eq!(found(twice, ranking), Ok("ranking"));
+        assert_eq!(found(twice, disjunctive), Ok("disjunctive"));
+        assert_eq!(found(twice, |_| Technique::Bound(1)), Ok("bound"));
+        let back = "(declare-fun P (Int) Bool) (assert (P 0))
+            (assert (forall ((x Int)) (=> (and (P x) (< x 3)) (P (+ x 1)))))
+            (assert (forall ((x Int)) (=> (and (P x) (= x 3)) (P 2))))";
+        assert_eq!(found(back, |_| Technique::Lasso), Ok("lasso"));
+        assert_eq!(found(back, disjunctive), Ok("lasso"));
+        assert_eq!(found(back, |_| Technique::Recurrence), Ok("recurrence"));
+    }
+
+    /// Where a technique cannot succeed, it says so instead of going on for ever.
+    #[test]
+    fn techniques_give_up() {
+        let ranking = |problem: &Problem<'_>| Technique::Ranking(Ranking::new(problem));
+        for result in [
+            found(UP, ranking),
+            found(UP, |_| Technique::Lasso),
+            found(DOWN, |_| Technique::Lasso),
+            found(UP, |_| Technique::Bound(1)),
+        ] {
+            assert!(matches!(result, Err(Stop::Exhausted(_))), "{result:?}");
+        }
+    }
+
+    /// The invariant `y >= 1` makes `x` fall.
+    #[test]
+    fn rankings_come_with_the_invariants_that_they_need() {
+        let text = "(declare-fun P (Int Int) Bool)
+            (assert (forall ((x Int) (y Int)) (=> (>= y 1) (P x y))))
+            (assert (forall ((x Int) (y Int)) (=> (and (P x y) (>= x 0)) (P (- x y) (+ y 1)))))";
+        let ranking = |problem: &Problem<'_>| Technique::Ranking(Ranking::new(problem));
+        assert_eq!(found(text, ranking), Ok("ranking"));
+    }
+}

@@ -6,6 +6,7 @@
 use shofar_horn::{Clause, HornSystem, scc};
 use shofar_logic::{Sort, Term, TermStore};
 use shofar_run::Stop;
+use shofar_smt::supports;
 
 use super::obligations::parameters_of;
 
@@ -141,7 +142,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Refuses sorts other than numbers and Booleans, and quantifiers.
+/// Refuses sorts other than numbers and Booleans, quantifiers, and what the solver does not know.
 fn is_supported(store: &TermStore, system: &HornSystem, number: usize) -> Result<(), Stop> {
     let clause = &system.clauses[number];
     let title = || system.clause_title(store, number);
@@ -157,7 +158,10 @@ fn is_supported(store: &TermStore, system: &HornSystem, number: usize) -> Result
     };
     let variables = store.free_vars(&terms);
     match terms.iter().chain(&variables).chain(&*clause.variables).find(|term| is_other(term)) {
-        None => Ok(()),
+        None => match supports(store, &terms).map_err(|unsupported| unsupported.stop(store)) {
+            Err(Stop::Unsupported(what)) => Err(Stop::Unsupported(format!("{what} of {}", title()))),
+            supported => supported,
+        },
         Some(&term) => {
             let sort = store.display_sort(store.sort_of(term));
             Err(Stop::Unsupported(format!("values of sort {sort} in {}", title())))

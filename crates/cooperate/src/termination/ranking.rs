@@ -33,6 +33,9 @@ use super::search::{Answer, Engines};
 /// The maximal number of parts of a loop.
 const MOST_PARTS: usize = 200;
 
+/// The maximal number of examples on which functions had to be bounded for themselves: by then they do not generalise.
+const MOST_EXCEPTIONS: usize = 12;
+
 /// The search, which goes on where it was interrupted.
 pub(crate) struct Ranking {
     loops: Vec<Loop>,
@@ -89,6 +92,10 @@ impl Loop {
             run.go_on()?;
             if self.parts.len() > MOST_PARTS {
                 return Err(Stop::Exhausted("the steps of a loop have too many parts"));
+            }
+            let exceptions = self.parts.iter().filter(|part| part.is_point && part.wide.is_none());
+            if exceptions.count() > MOST_EXCEPTIONS {
+                return Err(Stop::Exhausted("linear functions rank examples of steps only"));
             }
             let active: Vec<usize> = (0..self.parts.len()).filter(|&index| !self.is_hard[index]).collect();
             let parts: Vec<&Part> = active.iter().map(|&index| &self.parts[index]).collect();
