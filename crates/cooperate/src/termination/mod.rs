@@ -180,6 +180,7 @@ fn bounded(
 mod tests {
     use shofar_horn::parse;
     use shofar_logic::TermStore;
+    use shofar_testing::{Random, scale};
 
     use super::*;
 
@@ -239,6 +240,69 @@ mod tests {
         ] {
             assert!(matches!(result, Err(Stop::Exhausted(_))), "{result:?}");
         }
+    }
+
+    /// Clauses for a random graph with nodes 0 to 4, of which the even ones are facts of one predicate and the odd ones of another, and
+    /// whether there is an infinite path from node 0.
+    fn random_graph(random: &mut Random) -> (String, bool) {
+        const NODES: usize = 5;
+        let mut text = "(declare-fun P0 (Int) Bool) (declare-fun P1 (Int) Bool) (assert (P0 0))".to_owned();
+        let mut edges = Vec::new();
+        for source in 0..NODES {
+            for _ in 0..random.below(3) {
+                // Few edges lead back, so that about half of the graphs have no cycle.
+                let target = if random.one_in(5) {
+                    random.below(NODES)
+                } else {
+                    (source + 1 + random.below(2)).min(NODES - 1)
+                };
+                if target == source && !random.one_in(4) {
+                    continue;
+                }
+                edges.push((source, target));
+                let places = [source, target].map(|node| node % 2);
+                text.push_str(&format!(
+                    "(assert (forall ((x Int)) (=> (and (P{} x) (= x {source})) (P{} {target}))))",
+                    places[0], places[1]
+                ));
+            }
+        }
+        // After as many steps as there are nodes, a path has been somewhere twice.
+        let step = |at: Vec<usize>| {
+            edges.iter().filter(|(source, _)| at.contains(source)).map(|&(_, target)| target).collect()
+        };
+        let after = (0..NODES).fold(vec![0], |at, _| step(at));
+        (text, !after.is_empty())
+    }
+
+    #[test]
+    fn no_technique_contradicts_the_paths_of_random_graphs() {
+        let mut answers = [0, 0];
+        for seed in scale::numbers(8) {
+            let (text, is_infinite) = random_graph(&mut Random::new(seed));
+            let ranking = |problem: &Problem<'_>| Technique::Ranking(Ranking::new(problem));
+            let disjunctive = |problem: &Problem<'_>| Technique::Disjunctive(Disjunctive::new(problem));
+            for result in
+                [found(&text, ranking), found(&text, disjunctive), found(&text, |_| Technique::Recurrence)]
+            {
+                let claim = result.map(|kind| ["lasso", "recurrence"].contains(&kind));
+                assert!(
+                    matches!(claim, Err(Stop::Exhausted(_))) || claim == Ok(is_infinite),
+                    "{text}: {claim:?}"
+                );
+            }
+            // Lassos and bounds are complete for finite graphs.
+            let gave_up = |result: Result<_, Stop>| matches!(result, Err(Stop::Exhausted(_)));
+            let (lasso, bound) = (found(&text, |_| Technique::Lasso), found(&text, |_| Technique::Bound(1)));
+            let is_right = if is_infinite {
+                lasso == Ok("lasso") && gave_up(bound)
+            } else {
+                bound == Ok("bound") && gave_up(lasso)
+            };
+            assert!(is_right, "{text}");
+            answers[usize::from(is_infinite)] += 1;
+        }
+        assert!(answers[0] > 1 && answers[1] > 1, "{answers:?}");
     }
 
     /// The invariant `y >= 1` makes `x` fall.

@@ -37,9 +37,8 @@
 //! ```
 
 use shofar_horn::builder::{BuildError, SystemBuilder};
-use shofar_horn::witness::parameters;
 use shofar_horn::{Clause, HornSystem, PredicateId};
-use shofar_logic::{Op, Sort, Substitution, Term, TermStore, Value};
+use shofar_logic::{Sort, Term, TermStore, Value};
 use shofar_run::Stop;
 
 use super::certificate::{Choice, Ranks};
@@ -328,43 +327,4 @@ fn stop(error: BuildError) -> Stop {
         BuildError::NotHorn(_) => Stop::Unsupported("quantifiers in clauses".to_owned()),
         error => Stop::Internal(error.to_string()),
     }
-}
-
-/// The parameters of all predicates, and of copies of them.
-impl<'a> Problem<'a> {
-    /// Terms over the parameters of a predicate, for its arguments.
-    pub(crate) fn at(&self, terms: &[Term], predicate: usize, args: &[Term]) -> Vec<Term> {
-        let parameters = self.parameters[predicate].iter().copied();
-        let images: Substitution = parameters.zip(args.iter().copied()).collect();
-        terms.iter().map(|&term| self.store.normalize(self.store.substitute(term, &images))).collect()
-    }
-
-    /// New variables for the arguments of a predicate.
-    pub(crate) fn copies(&self, predicate: usize) -> Vec<Term> {
-        let store = self.store;
-        let copy = |&parameter: &Term| {
-            let Op::Var(name) = store.op(parameter) else { return parameter };
-            store.var(store.fresh_symbol(store.name(name)), store.sort_of(parameter))
-        };
-        self.parameters[predicate].iter().map(copy).collect()
-    }
-
-    /// When a choice is possible, and the arguments of the head then, over the parameters of the body's predicate.
-    pub(crate) fn chosen(&self, rule: &super::problem::Rule, choice: &Choice) -> (Term, Vec<Term>) {
-        let store = self.store;
-        let clause = self.clause(rule.clause);
-        let values: Substitution =
-            clause.variables.iter().copied().zip(choice.values.iter().copied()).collect();
-        let image = |term: Term| store.normalize(store.substitute(term, &values));
-        let arguments = self.parameters[rule.source].iter().zip(self.body(rule));
-        let is_body = arguments.map(|(&parameter, &arg)| store.eq(parameter, image(arg)));
-        let guard =
-            store.and_of([store.normalize(choice.when), image(clause.constraint)].into_iter().chain(is_body));
-        (guard, self.head(rule).iter().map(|&arg| image(arg)).collect())
-    }
-}
-
-/// The parameters, as certificates use them.
-pub(crate) fn parameters_of(store: &TermStore, system: &HornSystem) -> Vec<Box<[Term]>> {
-    parameters(store, system)
 }

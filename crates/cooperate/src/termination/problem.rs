@@ -3,12 +3,13 @@
 //! A *run* begins with a fact `C => P(t)`; each step applies a *rule* `P(s) and C => Q(t)` to the fact before. Queries are no
 //! part of it. So all runs end exactly if no sequence of derived facts, each from the one before, is infinite.
 
+use shofar_horn::witness::parameters;
 use shofar_horn::{Clause, HornSystem, scc};
-use shofar_logic::{Sort, Term, TermStore};
+use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
 use shofar_run::Stop;
 use shofar_smt::supports;
 
-use super::obligations::parameters_of;
+use super::certificate::Choice;
 
 /// Facts and rules of linear clauses over integers, reals and Booleans.
 pub(crate) struct Problem<'a> {
@@ -67,7 +68,7 @@ impl<'a> Problem<'a> {
                 loops_of[rule.target] = Some(components[rule.source]);
             }
         }
-        let parameters = parameters_of(store, system);
+        let parameters = parameters(store, system);
         Ok(Problem { store, system, parameters, facts, rules, components, loops_of })
     }
 
@@ -108,6 +109,37 @@ impl<'a> Problem<'a> {
     /// The sorts of the arguments of a predicate.
     pub(crate) fn sorts(&self, predicate: usize) -> Vec<Sort> {
         self.parameters[predicate].iter().map(|&parameter| self.store.sort_of(parameter)).collect()
+    }
+
+    /// Terms over the parameters of a predicate, for its arguments.
+    pub(crate) fn at(&self, terms: &[Term], predicate: usize, args: &[Term]) -> Vec<Term> {
+        let parameters = self.parameters[predicate].iter().copied();
+        let images: Substitution = parameters.zip(args.iter().copied()).collect();
+        terms.iter().map(|&term| self.store.normalize(self.store.substitute(term, &images))).collect()
+    }
+
+    /// New variables for the arguments of a predicate.
+    pub(crate) fn copies(&self, predicate: usize) -> Vec<Term> {
+        let store = self.store;
+        let copy = |&parameter: &Term| {
+            let Op::Var(name) = store.op(parameter) else { return parameter };
+            store.var(store.fresh_symbol(store.name(name)), store.sort_of(parameter))
+        };
+        self.parameters[predicate].iter().map(copy).collect()
+    }
+
+    /// When a choice is possible, and the arguments of the head then, over the parameters of the body's predicate.
+    pub(crate) fn chosen(&self, rule: &Rule, choice: &Choice) -> (Term, Vec<Term>) {
+        let store = self.store;
+        let clause = self.clause(rule.clause);
+        let values: Substitution =
+            clause.variables.iter().copied().zip(choice.values.iter().copied()).collect();
+        let image = |term: Term| store.normalize(store.substitute(term, &values));
+        let arguments = self.parameters[rule.source].iter().zip(self.body(rule));
+        let is_body = arguments.map(|(&parameter, &arg)| store.eq(parameter, image(arg)));
+        let guard =
+            store.and_of([store.normalize(choice.when), image(clause.constraint)].into_iter().chain(is_body));
+        (guard, self.head(rule).iter().map(|&arg| image(arg)).collect())
     }
 
     /// Whether each cycle of rules has one of these predicates.
