@@ -412,7 +412,7 @@ impl Arguments {
 }
 
 /// Parses the number of engines that run at the same time, at least one.
-fn jobs(text: &str) -> Result<usize, String> {
+pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("at least one engine has to run".to_owned()),
         Ok(jobs) => Ok(jobs),

@@ -3,21 +3,22 @@
 use std::io::Write;
 use std::time::Instant;
 
+use shofar_cooperate::termination;
 use shofar_hardware::circuit::Property;
 use shofar_horn::Context;
 use shofar_horn::HornSystem;
-use shofar_horn::check::{Fault, Validity, checked, export_induction, export_model};
-use shofar_horn::witness::Witness;
+use shofar_horn::check::{Fault, Trust, Validity, checked, export_induction, export_model};
+use shofar_horn::witness::{self, Witness};
 use shofar_logic::TermStore;
 use shofar_logic::smtlib::Environment;
 
 use crate::Failure;
 use crate::circuit;
-use crate::input::{QueryArgument, read_system_within, read_witness_within, shown_name};
+use crate::input::{QueryArgument, failure, read_system_within, read_text_within, shown_name};
 use crate::limits::LimitArguments;
 
-/// Check a model or a refutation against the clauses, as in `shofar check program.smt2 witness`, or a stimulus or witness
-/// circuit against a circuit. Prints `valid`, `invalid` or `unknown`.
+/// Check a model, a refutation or a certificate of `shofar terminate` against the clauses, as in `shofar check program.smt2
+/// witness`, or a stimulus or witness circuit against a circuit. Prints `valid`, `invalid` or `unknown`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The file with the Horn clauses, or a circuit in AIGER or BTOR2; `-` reads clauses from standard input.
@@ -62,8 +63,20 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let system =
         known(read_system_within(&context, &mut environment, &arguments.file, arguments.question), out)?;
     let name = shown_name(&arguments.witness);
-    let witness = read_witness_within(&context, &mut environment, &system, &arguments.witness);
-    let witness = known(witness, out)?;
+    let text = known(read_text_within(&context.limits, &arguments.witness), out)?;
+    if termination::is_certificate(&text) {
+        if arguments.export {
+            let message =
+                format!("{name}: models and proofs by induction are exported, and this is about termination");
+            return Err(Failure::Input(message));
+        }
+        let certificate = termination::read(&context, &mut environment, &system, name, &text);
+        let certificate = known(certificate.map_err(|unread| failure(name, &text, unread)), out)?;
+        let validity = termination::check(&context, &system, &certificate, Trust::Proofs);
+        return judged(&validity, &complaint(&store, &system, &arguments.file, name, &validity), out);
+    }
+    let witness = witness::read_within(&context, &mut environment, &system, name, &text);
+    let witness = known(witness.map_err(|unread| failure(name, &text, unread)), out)?;
     if arguments.export {
         return match &witness {
             Witness::Model(model) => Ok(export_model(&store, &system, model, out)?),
@@ -81,12 +94,18 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             ))),
         };
     }
-    let validity = match checked(&context, &system, witness) {
-        Ok(_) => return Ok(writeln!(out, "valid")?),
-        Err(validity) => validity,
-    };
-    writeln!(out, "{}", if matches!(validity, Validity::Invalid(_)) { "invalid" } else { "unknown" })?;
-    Err(Failure::Refused(complaint(&store, &system, &arguments.file, name, &validity)))
+    let validity = checked(&context, &system, witness).err().unwrap_or(Validity::Valid);
+    judged(&validity, &complaint(&store, &system, &arguments.file, name, &validity), out)
+}
+
+/// Prints the verdict. The failure of a witness that is not valid has the complaint as its message.
+fn judged(validity: &Validity, complaint: &str, out: &mut impl Write) -> Result<(), Failure> {
+    match validity {
+        Validity::Valid => return Ok(writeln!(out, "valid")?),
+        Validity::Invalid(_) => writeln!(out, "invalid")?,
+        Validity::Unknown(_) => writeln!(out, "unknown")?,
+    }
+    Err(Failure::Refused(complaint.to_owned()))
 }
 
 /// Passes a result on; prints `unknown` if a limit has ended reading.

@@ -114,7 +114,8 @@ pub(crate) fn read_witness_within(
     witness.map_err(|unread| failure(file, &text, unread))
 }
 
-fn failure(file: &str, text: &[u8], unread: Unread) -> Failure {
+/// The failure for a text that cannot be read.
+pub(crate) fn failure(file: &str, text: &[u8], unread: Unread) -> Failure {
     match unread {
         Unread::Wrong(error) => Failure::Mistake(Box::new(Diagnostic::new(text, error))),
         Unread::Interrupted(reason) => stopped(file, reason),

@@ -24,6 +24,7 @@ mod smt;
 mod solve;
 mod statistics;
 mod talk;
+mod terminate;
 mod trace;
 mod transform;
 
@@ -95,6 +96,7 @@ enum Command {
     Explain(Box<explain::Arguments>),
     Hwmcc(circuit::Competition),
     Smt(smt::Arguments),
+    Terminate(terminate::Arguments),
     Engines(engines::Arguments),
     Transform(transform::Arguments),
     #[cfg(feature = "cluster")]
@@ -142,7 +144,7 @@ fn main() -> ExitCode {
     let result = trace::start(job.verbosity()).and_then(|()| run(&job, &call, start, &mut out));
     if let Err(failure) = &result {
         // Ignore failures: the message on standard error matters more.
-        let _ = if job.solving().is_some_and(|solving| solving.json) {
+        let _ = if job.prints_json() {
             talk::print_error(failure, start.elapsed(), &mut out)
         } else if call.solver.is_some() {
             compatible::print_error(failure, &mut out)
@@ -191,6 +193,7 @@ fn run(job: &Job, call: &Call, start: Instant, out: &mut impl Write) -> Result<u
         Command::Check(arguments) => check::run(arguments, out),
         Command::Explain(arguments) => explain::run(arguments, out),
         Command::Smt(arguments) => smt::run(arguments, out),
+        Command::Terminate(arguments) => terminate::run(arguments, start, out),
         Command::Engines(arguments) => engines::run(arguments, out),
         Command::Transform(arguments) => transform::run(arguments, out),
         #[cfg(feature = "cluster")]

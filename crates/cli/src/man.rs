@@ -152,6 +152,7 @@ fn examples() -> Roff {
             "Explain the answer, and write a page for a browser.",
         ),
         ("shofar check program.smt2 witness", "Check that a witness proves its answer."),
+        ("shofar terminate program.smt2", "Decide whether all runs of the clauses end."),
         ("shofar circuit.aig --certificate proof.aig", "Decide a circuit, and write the witness."),
         ("shofar convert circuit.aig --to smtlib", "Write a circuit as Horn clauses."),
         (

@@ -54,6 +54,14 @@ impl Job {
         }
     }
 
+    /// Whether events are printed as JSON, errors too.
+    pub(crate) fn prints_json(&self) -> bool {
+        match self {
+            Job::Command(Command::Terminate(arguments)) => arguments.json,
+            _ => self.solving().is_some_and(|solving| solving.json),
+        }
+    }
+
     /// How many times `-v` is given.
     pub(crate) fn verbosity(&self) -> u8 {
         match self {

@@ -47,10 +47,10 @@ use crate::talk::Talk;
 use crate::{Failure, explain};
 
 /// The interval at which the main thread polls the limits.
-const TICK: Duration = Duration::from_millis(50);
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// The time that the worker thread has to end by itself after a limit.
-const GRACE: Duration = Duration::from_millis(700);
+pub(crate) const GRACE: Duration = Duration::from_millis(700);
 
 /// The time after the last answer in which workers are told that they are no longer needed.
 #[cfg(feature = "cluster")]

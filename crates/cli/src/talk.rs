@@ -203,7 +203,7 @@ pub(crate) fn print_error(failure: &Failure, at: Duration, out: &mut impl Write)
 }
 
 /// Writes an object as a line and flushes it.
-fn print(object: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn print(object: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
     serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)

@@ -49,7 +49,16 @@ fn long_options(command: &[&str]) -> Vec<String> {
 /// Programs that use the libraries have other options, or none.
 #[test]
 fn libraries_do_not_speak_of_options_of_the_program() {
-    let commands = [&[][..], &["check"], &["convert"], &["explain"], &["info"], &["smt"], &["transform"]];
+    let commands = [
+        &[][..],
+        &["check"],
+        &["convert"],
+        &["explain"],
+        &["info"],
+        &["smt"],
+        &["terminate"],
+        &["transform"],
+    ];
     let others = CLUSTER.iter().map(|command| &command[..]);
     let options: Vec<String> = commands.into_iter().chain(others).flat_map(long_options).collect();
     let mut folders: Vec<PathBuf> =
@@ -88,7 +97,7 @@ fn manual_pages_have_all_options_and_can_be_shown() {
         assert!(plain.contains(part), "{part} is not in {plain}");
     }
     let others = CLUSTER.iter().filter(|command| command.len() == 1).map(|command| command[0]);
-    for command in ["check", "info", "convert", "transform", "smt"].into_iter().chain(others) {
+    for command in ["check", "info", "convert", "transform", "smt", "terminate"].into_iter().chain(others) {
         let plain = read(&format!("shofar-{command}.1")).replace("\\-", "-");
         assert_eq!(text(&shofar(&["man", command]).stdout).replace("\\-", "-"), plain);
         for option in long_options(&[command]) {
@@ -203,7 +212,7 @@ fn matches(found: &[&str], expected: &[String]) -> bool {
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn run_document(document: &Path) -> usize {
     let folder = tempfile::tempdir().unwrap();
-    for examples in ["examples", "examples/hardware"] {
+    for examples in ["examples", "examples/hardware", "examples/termination"] {
         for entry in fs::read_dir(format!("{ROOT}/{examples}")).unwrap() {
             let file = entry.unwrap().path();
             if file.is_file() {

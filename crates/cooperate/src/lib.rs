@@ -16,6 +16,7 @@ pub mod readable;
 mod rounds;
 pub mod schedule;
 pub mod slot;
+pub mod termination;
 
 pub use driver::{Options, Outcome, Verdict, solve};
 pub use portfolio::Turns;

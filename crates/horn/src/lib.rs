@@ -33,7 +33,7 @@ mod info;
 mod print;
 mod quantifiers;
 mod reachability;
-mod scc;
+pub mod scc;
 mod system;
 pub mod transform;
 mod transition;

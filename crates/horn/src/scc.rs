@@ -2,7 +2,7 @@
 
 /// Numbers the strongly connected components of a graph whose nodes are `0..successors.len()`. Returns the
 /// component of each node and the number of components; an edge never leads to a component of higher number.
-pub(crate) fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
+pub fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
     const UNSEEN: usize = usize::MAX;
     let count = successors.len();
     let mut order = vec![UNSEEN; count];

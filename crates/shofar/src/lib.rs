@@ -262,6 +262,7 @@ mod options;
 pub mod smt;
 mod sort;
 mod system;
+mod termination;
 mod terms;
 mod value;
 
@@ -281,6 +282,7 @@ pub use shofar_logic::number::{Integer, Rational};
 pub use shofar_run::{OptionError, Reason, Stop};
 pub use sort::{Datatype, Sort};
 pub use system::{Atom, Clause, Predicate, System};
+pub use termination::{Certificate, Termination};
 pub use terms::{Operand, Term, Terms, View};
 pub use value::Value;
 

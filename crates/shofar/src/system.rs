@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use shofar_cooperate::driver;
+use shofar_cooperate::{driver, termination};
 use shofar_engines::Run;
 use shofar_horn::check::{Validity, checked};
 use shofar_horn::{Context, Format, HornSystem, Info, ParseError, Position, PredicateId, Unread};
@@ -17,6 +17,7 @@ use crate::answer::{Outcome, Witness};
 use crate::error::{CheckError, Error, ForeignError};
 use crate::options::{Limits, Options};
 use crate::sort::Sort;
+use crate::termination::Termination;
 use crate::terms::{Term, Terms};
 
 /// A system of constrained Horn clauses, with the terms that it consists of. A clone is the same system.
@@ -178,6 +179,25 @@ impl System {
             .with_seed(options.seed)
             .with_events(options.events);
         Outcome::of(self, driver::solve(self.inner(), &options.driver, &run))
+    }
+
+    /// Decides whether all runs of linear clauses end. The answer comes with a certificate that was checked; without one it is
+    /// [`Termination::Unknown`] with the reason. The options are those of the engines that answer questions of safety.
+    ///
+    /// ```
+    /// # use shofar::{Options, System, Termination};
+    /// let text = "(declare-fun loop (Int) Bool)
+    ///             (assert (forall ((x Int)) (loop x)))
+    ///             (assert (forall ((x Int)) (=> (and (loop x) (> x 0)) (loop (- x 1)))))";
+    /// let answer = System::parse("countdown.smt2", text)?.terminates(&Options::new());
+    /// let Termination::Terminating(certificate) = answer else { panic!() };
+    /// assert_eq!(certificate.kind(), "ranking");
+    /// assert!(certificate.to_string().contains("(define-fun |rank 1 of loop| ((x Int)) Int x)"));
+    /// # Ok::<(), shofar::ParseError>(())
+    /// ```
+    pub fn terminates(&self, options: &Options<'_>) -> Termination {
+        let run = Run::new(self.store()).with_limits(options.limits.start()).with_seed(options.seed);
+        Termination::of(self, termination::decide(self.inner(), &options.driver, &run))
     }
 
     /// Reads a witness of this system, as [`Witness::to_text`] writes it in the formats `Text` and `Json`, or a model of another
