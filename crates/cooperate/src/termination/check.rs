@@ -1,8 +1,8 @@
 //! The check of certificates.
 //!
-//! A certificate is valid if the systems of [`obligations`] have its model, and if its run is one: both are decided by the checker of
-//! models and refutations. What remains to be checked is here: functions and choices are terms over parameters, the predicates
-//! that are looked at are on all cycles, and a run ends where the certificate says.
+//! A certificate is valid if the system that `obligations.rs` makes for it has its model, and if its run is one: both are decided
+//! by the checker of models and refutations. What remains to be checked is here: functions and choices are terms over
+//! parameters, the predicates that are looked at are on all cycles, and a run ends where the certificate says.
 //!
 //! The check knows nothing of the search.
 
