@@ -196,6 +196,13 @@ fn check_run(context: &Context<'_>, problem: &Problem<'_>, run: &Refutation) -> 
     steps.push(end);
     match check_refutation(context, &system, &Refutation { steps }) {
         Validity::Valid => Ok(()),
+        // The run is one for some interpretations only, such as of division by zero.
+        Validity::Invalid(fault @ Fault::Open { .. }) => {
+            let fault = fault.display(context.store, &system);
+            Err(Validity::Unknown(Stop::Unsupported(format!(
+                "a run that depends on what is left open ({fault})"
+            ))))
+        }
         // Positions in the extended system mean nothing to anybody else.
         Validity::Invalid(fault) => {
             Err(Validity::Invalid(Fault::Shape(fault.display(context.store, &system).to_string())))
