@@ -126,7 +126,11 @@ fn work(arguments: &Arguments, limits: Limits<'_>) -> Result<Decided, Failure> {
     let store = ManuallyDrop::new(TermStore::new());
     let context = Context { store: &store, limits };
     let mut environment = Environment::new(&store);
-    let system = read_system_within(&context, &mut environment, &arguments.file, arguments.question)?;
+    let read = read_system_within(&context, &mut environment, &arguments.file, arguments.question);
+    let system = match read {
+        Err(Failure::Stopped(_, stop)) => return Ok(Decided::unknown(&stop)),
+        read => read?,
+    };
     let options = Options {
         jobs: arguments.jobs,
         validate: arguments.validate,

@@ -92,6 +92,10 @@ fn limits_and_mistakes_have_messages() {
     assert_eq!(output.status.code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(10));
 
+    let output = shofar(&["terminate", &example("termination/countdown"), "-t", "0"], "");
+    assert_eq!((text(&output.stdout), output.status.code()), ("unknown\n", Some(0)));
+    assert_eq!(text(&output.stderr), "shofar: unknown: the time limit was reached\n");
+
     let output = shofar(&["terminate", "-"], "(declare-fun P (Int) Bool) (assert (P true))");
     assert_eq!((text(&output.stdout), output.status.code()), ("", Some(2)));
     assert!(text(&output.stderr).starts_with("<stdin>:1:"), "{}", text(&output.stderr));

@@ -3,6 +3,8 @@
 //! [`driver`] leads from clauses to answers. The clauses choose the engines ([`schedule`]) unless the user names them
 //! ([`slot`]). They may tell each other what they learn ([`exchange`]). The first answer whose witness the checker accepts is the answer. Programs use this through the crate `shofar`.
 //!
+//! [`termination`] decides whether all runs of clauses end.
+//!
 //! [`circuits`] makes clauses of circuits, and circuits of clauses.
 
 pub mod circuits;

@@ -173,6 +173,18 @@ fn clauses_outside_of_the_fragment_are_refused() {
     }
 }
 
+/// Nothing is claimed of what depends on the value of a division by zero, and nothing is called a mistake of the program.
+#[test]
+fn runs_that_depend_on_division_by_zero_are_unknown() {
+    let text = "(declare-fun P (Int) Bool)
+        (assert (forall ((x Int)) (=> (= x (div 1 0)) (P x))))
+        (assert (forall ((x Int)) (=> (and (P x) (> x 5)) (P (+ x 1)))))";
+    let store = TermStore::new();
+    let system = system(&store, text);
+    let verdict = decided(&store, &system, Duration::from_secs(2));
+    assert!(matches!(verdict, Verdict::Unknown(Stop::Unsupported(_) | Stop::Interrupted(_))), "{verdict:?}");
+}
+
 const COUNTDOWN: &str = example!("countdown");
 
 #[test]

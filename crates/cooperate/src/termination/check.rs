@@ -1,8 +1,8 @@
 //! The check of certificates.
 //!
-//! A certificate is valid if the systems of [`obligations`] have its model, and if its run is one: both are decided by the checker of
-//! models and refutations. What remains to be checked is here: functions and choices are terms over parameters, the predicates
-//! that are looked at are on all cycles, and a run ends where the certificate says.
+//! A certificate is valid if the system that `obligations.rs` makes for it has its model, and if its run is one: both are decided
+//! by the checker of models and refutations. What remains to be checked is here: functions and choices are terms over
+//! parameters, the predicates that are looked at are on all cycles, and a run ends where the certificate says.
 //!
 //! The check knows nothing of the search.
 
@@ -196,6 +196,13 @@ fn check_run(context: &Context<'_>, problem: &Problem<'_>, run: &Refutation) -> 
     steps.push(end);
     match check_refutation(context, &system, &Refutation { steps }) {
         Validity::Valid => Ok(()),
+        // The run is one for some interpretations only, such as of division by zero.
+        Validity::Invalid(fault @ Fault::Open { .. }) => {
+            let fault = fault.display(context.store, &system);
+            Err(Validity::Unknown(Stop::Unsupported(format!(
+                "a run that depends on what is left open ({fault})"
+            ))))
+        }
         // Positions in the extended system mean nothing to anybody else.
         Validity::Invalid(fault) => {
             Err(Validity::Invalid(Fault::Shape(fault.display(context.store, &system).to_string())))

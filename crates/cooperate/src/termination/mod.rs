@@ -13,10 +13,11 @@
 //! until one finds a certificate, or all have given up
 //! ```
 //!
-//! All but the first rounds of the first rest on questions of safety: clauses that [`obligations`] makes, decided by the
-//! engines of the [driver](crate::driver), whose models become invariants of the certificate.
+//! Except where the invariant `true` suffices for a ranking, they ask questions of safety: clauses that `obligations.rs` makes,
+//! decided by the engines of the [driver](crate::driver), whose models become invariants of the certificate.
 //!
-//! T1: The check shares with the search only the construction of these clauses and the analysis of the cycles of rules.
+//! T1: The check shares with the search only the construction of these clauses (`obligations.rs`) and the analysis of the rules and
+//! their cycles (`problem.rs`).
 
 mod certificate;
 mod check;
@@ -50,6 +51,9 @@ pub use text::{is_certificate, read, to_json, to_text};
 
 /// The time of each technique in the first round.
 const FIRST_SLICE: Duration = Duration::from_millis(300);
+
+/// The time of functions without invariants, in times of that of other techniques: most loops need nothing else.
+const PATIENCE: u32 = 4;
 
 /// The longest time of a technique in one round.
 const LONGEST_SLICE: Duration = Duration::from_secs(60);
@@ -122,15 +126,16 @@ fn search(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<Certi
         let mut left = Vec::new();
         for mut technique in techniques {
             run.go_on()?;
-            let limits = run.context().for_part(1, slice).limits;
-            let limited = run.clone().with_limits(limits);
-            match technique.attempt(&limited, &problem, &relations, &engines) {
+            match technique.attempt(run, slice, &problem, &relations, &engines) {
                 Ok(certificate) => return Ok(certificate),
                 Err(Stop::Interrupted(Reason::Cancelled | Reason::Memory)) => run.go_on()?,
                 Err(Stop::Interrupted(Reason::Deadline)) => left.push(technique),
-                // More time does not help: the solver or the method has given up.
-                Err(stop @ Stop::Unsupported(_)) => last = stop,
-                Err(stop @ Stop::Internal(_)) => return Err(stop),
+                // More time does not help: the solver or the method has given up. Mistakes are told if nothing else is found.
+                Err(stop @ (Stop::Unsupported(_) | Stop::Internal(_))) => {
+                    if !matches!(last, Stop::Internal(_)) {
+                        last = stop;
+                    }
+                }
                 Err(_) => {}
             }
         }
@@ -141,20 +146,25 @@ fn search(system: &HornSystem, options: &Options, run: &Run<'_>) -> Result<Certi
 }
 
 impl Technique {
-    /// Works on until the limits of the run.
+    /// Works on for this time, or until the limits of the run.
     fn attempt(
         &mut self,
         run: &Run<'_>,
+        slice: Duration,
         problem: &Problem<'_>,
         relations: &Relations,
         engines: &Engines<'_>,
     ) -> Result<Certificate, Stop> {
+        let within = |time: Duration| run.clone().with_limits(run.context().for_part(1, time).limits);
+        let limited = &within(slice);
         match self {
-            Technique::Ranking(ranking) => ranking.search(run, problem, relations, engines),
-            Technique::Recurrence => recurrence::search(run, problem, relations, engines),
-            Technique::Lasso => pairs::lasso(run, problem, engines),
-            Technique::Disjunctive(disjunctive) => disjunctive.search(run, problem, relations, engines),
-            Technique::Bound(factor) => bounded(run, problem, engines, factor),
+            Technique::Ranking(ranking) => {
+                ranking.search(&within(slice * PATIENCE), slice, problem, relations, engines)
+            }
+            Technique::Recurrence => recurrence::search(limited, problem, relations, engines),
+            Technique::Lasso => pairs::lasso(limited, problem, engines),
+            Technique::Disjunctive(disjunctive) => disjunctive.search(limited, problem, relations, engines),
+            Technique::Bound(factor) => bounded(limited, problem, engines, factor),
         }
     }
 }
@@ -199,7 +209,8 @@ mod tests {
         let run = Run::new(&store).with_timeout(Duration::from_secs(60));
         let engines = Engines { options: &options };
         let relations = Relations::of(&problem);
-        let certificate = technique(&problem).attempt(&run, &problem, &relations, &engines)?;
+        let certificate =
+            technique(&problem).attempt(&run, Duration::from_secs(60), &problem, &relations, &engines)?;
         assert_eq!(check(&run, &system, &certificate, Trust::Proofs), Validity::Valid);
         Ok(certificate.kind())
     }

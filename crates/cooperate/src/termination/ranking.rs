@@ -18,6 +18,8 @@
 //!
 //! A step from one component to another decreases the number of the component, which is the first function.
 
+use std::time::Duration;
+
 use shofar_engines::Run;
 use shofar_horn::witness::{Definition, Interpretation, Model, Refutation};
 use shofar_logic::{Assignment, Sort, Term, TermStore, Value};
@@ -56,17 +58,18 @@ impl Ranking {
         Ranking { loops: problem.loops().into_iter().map(of_component).collect() }
     }
 
-    /// Goes on with the search.
+    /// Goes on with the search. Each question to the engines gets the time of a slice.
     pub(crate) fn search(
         &mut self,
         run: &Run<'_>,
+        slice: Duration,
         problem: &Problem<'_>,
         relations: &Relations,
         engines: &Engines<'_>,
     ) -> Result<Certificate, Stop> {
         for found in &mut self.loops {
             if found.done.is_none() {
-                found.done = Some(found.search(run, problem, relations, engines)?);
+                found.done = Some(found.search(run, slice, problem, relations, engines)?);
             }
         }
         let empty = (Vec::new(), None);
@@ -83,6 +86,7 @@ impl Loop {
     fn search(
         &mut self,
         run: &Run<'_>,
+        slice: Duration,
         problem: &Problem<'_>,
         relations: &Relations,
         engines: &Engines<'_>,
@@ -122,7 +126,8 @@ impl Loop {
             }
             let ranks = assembled(problem, &[(self.component, &functions)]);
             let obligation = ranking(problem, &ranks, Some(self.component))?;
-            match engines.ask(run, &obligation.system)? {
+            let limited = run.clone().with_limits(run.context().for_part(1, slice).limits);
+            match engines.ask(&limited, &obligation.system)? {
                 Answer::Model(model) => return Ok((functions, Some(model))),
                 Answer::Refutation(refutation) => {
                     let (mut point, values) = unranked_step(problem, relations, &obligation, &refutation)?;
