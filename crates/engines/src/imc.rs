@@ -48,6 +48,7 @@ use shofar_smt::solver::Solver;
 use crate::eliminate::with_few_locals;
 use crate::exchange::states::{StateFact, StatePort};
 use crate::forms::TransitionForm;
+use crate::interpolation_abstraction::Templates;
 use crate::option::options;
 use crate::separation::{InterpolationMethod, Prover, Separation};
 use crate::unroll::Unrolling;
@@ -55,6 +56,9 @@ use crate::{Engine, EngineOption, Evidence, Fate, Run};
 
 options! {
     interpolation: InterpolationMethod = InterpolationMethod::Decomposed, "interpolation": "how interpolants are made";
+    templates: u64 = 0,
+        "templates": "each n-th interpolant speaks of sums that the loop preserves where it can, never if 0"
+        in 0..=1_000_000;
     rounds: usize = 20,
         "rounds": "images for k = 1; each further step allows for two more" in 0..=1_000_000;
 }
@@ -86,8 +90,11 @@ impl Engine for Imc {
         let has_locals =
             run.store.free_vars(&[init]).iter().any(|variable| !looped.system.state.contains(variable));
         let system = TransitionSystem { init, ..looped.system.clone() };
+        let templates =
+            if self.options.templates > 0 { Some(Templates::of_system(run, &system)?) } else { None };
         let mut search = Search {
             run,
+            templates,
             options: self.options,
             unrolling: Unrolling::new(run.store, &system),
             init: (!has_locals).then_some(init),
@@ -121,16 +128,19 @@ struct Statistics {
     bound: u64,
     images: u64,
     interpolants: u64,
+    /// The interpolants about templates.
+    abstractions: u64,
     queries: u64,
 }
 
 impl Statistics {
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let Statistics { bound, images, interpolants, queries } = *self;
+        let Statistics { bound, images, interpolants, abstractions, queries } = *self;
         vec![
             ("bound", bound),
             ("images", images),
             ("interpolants", interpolants),
+            ("abstractions", abstractions),
             ("solver.queries", queries),
         ]
     }
@@ -140,6 +150,8 @@ impl Statistics {
 struct Search<'a> {
     run: &'a Run<'a>,
     options: Options,
+    /// What interpolants may speak of, if that is restricted.
+    templates: Option<Templates>,
     unrolling: Unrolling<'a>,
     /// The initial states, unless they have local variables.
     init: Option<Term>,
@@ -249,6 +261,7 @@ impl Search<'_> {
             }
             self.statistics.interpolants += 1;
             self.statistics.queries += 1;
+            let interpolant = self.abstracted(vec![first, closed, at_start], b)?.unwrap_or(interpolant);
             image = self.unrolling.untimed(interpolant, 1);
             tracing::debug!(k, round, image = %store.display(image), "interpolant");
             if !run.is_satisfiable(&mut new, &[image])? {
@@ -258,6 +271,19 @@ impl Search<'_> {
             run.assert(&mut new, &[store.not(image)])?;
         }
         Ok(None)
+    }
+
+    /// An interpolant about templates of the state at time 1, if it is its turn and there is one.
+    fn abstracted(&mut self, a: Vec<Term>, b: Term) -> Result<Option<Term>, Stop> {
+        let Some(templates) = &self.templates else { return Ok(None) };
+        if !self.statistics.interpolants.is_multiple_of(self.options.templates) {
+            return Ok(None);
+        }
+        let cut = [Some((0, self.unrolling.state(1)))];
+        let options = self.options.interpolation.options();
+        let found = templates.sequence(self.run, vec![a, vec![b]], &cut, options)?;
+        self.statistics.abstractions += u64::from(found.is_some());
+        Ok(found.and_then(|found| found.first().copied()))
     }
 
     /// The formula that a path of fewer than `k` steps leads from the state at time 1 to a bad state, with a restriction for each

@@ -17,6 +17,7 @@ mod fragment;
 mod functions;
 pub mod imc;
 mod implication;
+mod interpolation_abstraction;
 mod invariants;
 mod k_inductive;
 pub mod kavy;

@@ -186,7 +186,12 @@ impl<'a> Parts<'a> {
     /// Interpolants for all cuts, from the one after the first part to the one before the last. Each follows from the
     /// previous one and the part between. Precondition: the parts are unsatisfiable.
     pub(crate) fn sequence(&self, interpolation: InterpolationMethod) -> Result<Vec<Term>, Stop> {
-        let interpolator = self.solver.interpolator(interpolation.options())?;
+        self.sequence_by(interpolation.options())
+    }
+
+    /// Like [`sequence`](Self::sequence), by the interpolator's own options.
+    pub(crate) fn sequence_by(&self, options: Options) -> Result<Vec<Term>, Stop> {
+        let interpolator = self.solver.interpolator(options)?;
         let found = interpolator.sequence(&self.order, &self.run.limits)?;
         Ok(found.into_iter().map(|interpolant| interpolant.formula).collect())
     }

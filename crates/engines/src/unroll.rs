@@ -32,6 +32,11 @@ impl Template {
         Template { formula: graph.edge(edge).label(), locals: graph.locals(store, edge).into() }
     }
 
+    /// The formula.
+    pub(crate) fn formula(&self) -> Term {
+        self.formula
+    }
+
     /// A copy over other vectors of variables, with fresh local variables.
     pub(crate) fn copy(&self, store: &TermStore, vectors: &[(&[Term], &[Term])]) -> Term {
         let mut renaming = Substitution::new();

@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Counters, counter, read, solve};
+use common::{Counters, IN_STEP, counter, read, solve};
 use shofar_engines::cegar::{
     Cegar, Direction, DomainKind, Granularity, InitialPrecision, Options, Pruning, Search, Splitting,
     Technique,
@@ -65,6 +65,7 @@ fn variants() -> Vec<Options> {
             let initial = [InitialPrecision::Property, InitialPrecision::Assumptions];
             all.extend(initial.map(|it| options.init_prec(it)));
             all.push(options.large_blocks(true));
+            all.push(options.templates(1));
             all.extend(InterpolationMethod::ALL.map(|it| options.interpolation(it)));
         }
     }
@@ -362,6 +363,18 @@ fn the_counters_tell_what_happened() {
 }
 
 /// The counterexample by `Q` gives a predicate to `R`, too, where sorts agree.
+#[test]
+fn templates_relate_what_loops_change_in_step() {
+    for direction in DIRECTIONS {
+        let options = Options::default().direction(direction).templates(1);
+        let (found, counters) = answer_with_counters(options, IN_STEP, TIME);
+        assert!(matches!(found, Ok(Evidence::Sat(_))), "{direction:?}: {found:?}");
+        assert!(counters.get("refinements") <= 3, "{direction:?}: {}", counters.get("refinements"));
+    }
+    let (_, counters) = answer_with_counters(Options::default(), IN_STEP, Duration::from_secs(1));
+    assert!(counters.get("refinements") > 10, "{}", counters.get("refinements"));
+}
+
 #[test]
 fn a_global_precision_tracks_predicates_at_the_same_positions() {
     let text = "(declare-fun P (Int) Bool)(declare-fun Q (Int) Bool)(declare-fun R (Int Bool) Bool)(declare-fun S (Bool) Bool)

@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{read, solve};
+use common::{Counters, IN_STEP, read, solve};
 use shofar_engines::imc::{self, Imc};
 use shofar_engines::lawi::{self, Lawi};
 use shofar_engines::{Engine, Evidence, InterpolationMethod, Run};
@@ -19,15 +19,15 @@ fn answer_of(engine: &dyn Engine, text: &str, seconds: u64) -> Result<Evidence, 
     solve(engine, &read(&store, text), &run)
 }
 
-/// Both engines with all interpolation methods, and lazy abstraction without forced covers.
+/// Both engines with all interpolation methods, with and without templates, and lazy abstraction without forced covers.
 fn engines() -> Vec<Box<dyn Engine>> {
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     for interpolation in InterpolationMethod::ALL {
-        engines.push(Box::new(Imc { options: imc::Options::default().interpolation(interpolation) }));
-        for forced_covers in [0, 1] {
-            let options = lawi::Options::default().interpolation(interpolation).forced_covers(forced_covers);
-            engines.push(Box::new(Lawi { options }));
-        }
+        let (imc, lawi) = (imc::Options::default(), lawi::Options::default());
+        let (imc, lawi) = (imc.interpolation(interpolation), lawi.interpolation(interpolation));
+        engines.extend([0, 1].map(|n| Box::new(Imc { options: imc.templates(n) }) as Box<dyn Engine>));
+        let lawi = [lawi.forced_covers(0), lawi, lawi.templates(1)];
+        engines.extend(lawi.map(|options| Box::new(Lawi { options }) as Box<dyn Engine>));
     }
     engines
 }
@@ -186,6 +186,28 @@ fn nothing_follows_on_dead_vertices() {
         (assert (forall ((x Int) (y Int)) (=> (and (Q x y) (>= y 6) (not (= x y))) false)))";
     for engine in engines() {
         assert_sat(&*engine, text);
+    }
+}
+
+/// The refinements of an engine until it proves a system, or those within some seconds.
+fn refinements(engine: &dyn Engine, text: &str, counter: &str, seconds: u64) -> (bool, u64) {
+    let (store, counters) = (TermStore::new(), Counters::default());
+    let run = Run::new(&store).with_timeout(Duration::from_secs(seconds)).with_events(&counters);
+    let found = solve(engine, &read(&store, text), &run);
+    (matches!(found, Ok(Evidence::Sat(_))), counters.get(counter))
+}
+
+#[test]
+fn templates_relate_what_loops_change_in_step() {
+    for interpolation in InterpolationMethod::ALL {
+        let plain = lawi::Options::default().interpolation(interpolation);
+        let (is_proved, few) = refinements(&Lawi { options: plain.templates(1) }, IN_STEP, "refinements", 60);
+        assert!(is_proved && few <= 3, "{few} with {interpolation:?}");
+        let (_, many) = refinements(&Lawi { options: plain }, IN_STEP, "refinements", 1);
+        assert!(many > 3 * few, "{many} and {few} with {interpolation:?}");
+        let plain = imc::Options::default().interpolation(interpolation);
+        let (is_proved, few) = refinements(&Imc { options: plain.templates(1) }, IN_STEP, "images", 60);
+        assert!(is_proved && few <= 3, "{few} with {interpolation:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{multiples_of_three, read, solve};
+use common::{IN_STEP, multiples_of_three, read, solve};
 use shofar_engines::spacer::{Descent, LemmaForm, Options, Spacer};
 use shofar_engines::{Engine, Event, EventSink, Evidence, InterpolationMethod, Run};
 use shofar_horn::witness::{Derivation, Interpretation};
@@ -347,6 +347,19 @@ fn engines_refuse_the_sorts_that_they_do_not_know() {
     assert_eq!(refusals(array), vec![refused(array); engines().count() - 3]);
 }
 
+#[test]
+fn templates_relate_what_loops_change_in_step() {
+    let levels = |options: Options| {
+        let observer = Observer::default();
+        let found = observed(options, IN_STEP, 20, &observer);
+        assert!(matches!(found, Ok(Evidence::Sat(_))), "{found:?}");
+        let counters = observer.counters.into_inner().expect("no one panics with the lock");
+        counters.iter().find(|counter| counter.0 == "levels").map(|counter| counter.1).expect("it is counted")
+    };
+    let (few, many) = (levels(Options::default().templates(true)), levels(Options::default()));
+    assert!(few <= 3 && many > 10, "{few} and {many}");
+}
+
 /// All techniques together decide finite systems, and so do all but one of them, and few of them.
 #[test]
 fn random_finite_systems_are_decided() {
@@ -367,6 +380,8 @@ fn random_finite_systems_are_decided() {
         all.generalise(false).concretise(false),
         all.remember(true),
         all.remember(true).subsumption(false).obstacles(false).requeue(true),
+        all.templates(true).guidance(false),
+        all.templates(true).remember(true).interpolation(LemmaForm::By(InterpolationMethod::Decomposed)),
     ];
     for seed in 0..60 * scale() {
         let shape = if seed % 2 == 0 { Shape::LINEAR } else { Shape::NONLINEAR };
@@ -390,11 +405,11 @@ fn random_finite_systems_are_decided() {
     }
 }
 
-/// Sums of sums: guesses of all kinds are made, lemmas are remembered, and every answer has a witness. Debug
+/// Sums of sums: guesses of all kinds are made, lemmas are remembered and speak of templates, and every answer has a witness. Debug
 /// builds check each lemma.
 #[test]
 fn random_sums_are_answered_with_witnesses() {
-    let mut counted = [("concretions", 0), ("guesses", 0), ("recalls", 0)];
+    let mut counted = [("concretions", 0), ("guesses", 0), ("recalls", 0), ("abstractions", 0)];
     for seed in 0..24 {
         let mut random = Random::new(seed);
         let (sort, point) = if seed % 3 == 0 { ("Real", ".0") } else { ("Int", "") };
@@ -415,7 +430,7 @@ fn random_sums_are_answered_with_witnesses() {
              (assert (forall ({variables}) (=> (and (P x y z) ({relation} (+ x {d}) {bound})) false)))"
         );
         let observer = Observer { deepest: Some(9), ..Observer::default() };
-        let options = Options::default().remember(seed % 2 == 1);
+        let options = Options::default().remember(seed % 2 == 1).templates(seed % 2 == 1);
         let _ = observed(options, &text, 60, &observer);
         let found = observer.counters.into_inner().expect("no one panics with the lock");
         for (name, sum) in &mut counted {

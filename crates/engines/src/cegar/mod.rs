@@ -153,6 +153,9 @@ options! {
     pruning: Pruning = Pruning::Lazy, "pruning": "what a refinement removes";
     precision: Granularity = Granularity::Location, "precision": "where a predicate is tracked";
     init_prec: InitialPrecision = InitialPrecision::Empty, "init-prec": "which conditions are tracked from the start";
+    templates: u64 = 0,
+        "templates": "refinement seq-itp: each n-th speaks of sums that loops preserve where it can, never if 0"
+        in 0..=1_000_000;
     large_blocks: bool = false, "large-blocks": "join clauses in a row and parallel clauses first";
     interpolation: InterpolationMethod = InterpolationMethod::DualFarkas, "interpolation": "how interpolants are made";
 }
@@ -224,7 +227,7 @@ impl Cegar {
             }
         };
         let program = Program::new(run.store, &automaton.cfa)?;
-        let mut refinement_loop = Loop::new(run, &program, self.options);
+        let mut refinement_loop = Loop::new(run, &program, self.options)?;
         if !self.options.large_blocks {
             refinement_loop.foreigners = Some(Foreigners::new(&automaton));
         }
@@ -251,7 +254,7 @@ struct Loop<'a> {
 }
 
 impl<'a> Loop<'a> {
-    fn new(run: &'a Run<'a>, program: &'a Program<'a>, options: Options) -> Self {
+    fn new(run: &'a Run<'a>, program: &'a Program<'a>, options: Options) -> Result<Self, Stop> {
         let domain = options.domain.create(run, program, &options);
         let mut precision = Precision::new(program, options.precision);
         for (location, formula) in precision::initial(program, options.init_prec) {
@@ -259,16 +262,16 @@ impl<'a> Loop<'a> {
                 precision.track(location, term);
             }
         }
-        Loop {
+        Ok(Loop {
             run,
             program,
             arg: Arg::new(program, options.search),
             precision,
             abstractor: Abstractor::new(run, program, domain),
-            refiner: Refiner::new(run, program, options),
+            refiner: Refiner::new(run, program, options)?,
             foreigners: None,
             splitting: options.pred_split,
-        }
+        })
     }
 
     fn solve(&mut self, graph: &HornGraph, automaton: &Automaton) -> Result<Evidence, Stop> {

@@ -19,6 +19,8 @@ use shofar_horn::cfa::{Cfa, CfaEdgeId, LocationId, Statement};
 use shofar_logic::{Substitution, Term, TermStore};
 use shofar_run::Stop;
 
+use crate::Run;
+use crate::interpolation_abstraction::{Step, Templates};
 use crate::unroll::{Template, fresh_vector};
 
 /// An automaton without calls.
@@ -61,6 +63,23 @@ impl<'a> Program<'a> {
 
     pub(super) fn relation(&self, edge: CfaEdgeId) -> &Relation {
         &self.relations[edge.index()]
+    }
+
+    /// What interpolants at loop heads may speak of.
+    pub(super) fn templates(&self, run: &Run<'_>) -> Result<Templates, Stop> {
+        let mut steps = Vec::new();
+        for (id, edge) in self.cfa.edges() {
+            let Relation { template, after, .. } = self.relation(id);
+            steps.push(Step {
+                from: edge.source.index(),
+                to: edge.target.index(),
+                before: self.variables(edge.source),
+                after,
+                formula: template.formula(),
+            });
+        }
+        let variables = self.cfa.locations().map(|(_, location)| location.variables.clone()).collect();
+        Templates::of_loops(run, variables, &steps)
     }
 
     /// The live variables of a location.

@@ -29,6 +29,7 @@ use super::program::Program;
 use super::refine::{Surroundings, Technique};
 use super::{Options, Pruning};
 use crate::Run;
+use crate::interpolation_abstraction::Templates;
 use crate::trace::Listed;
 use crate::unroll::value;
 
@@ -48,6 +49,8 @@ pub(super) struct Refiner<'a> {
     run: &'a Run<'a>,
     program: &'a Program<'a>,
     options: Options,
+    /// What sequence interpolants may speak of, if that is restricted.
+    templates: Option<Templates>,
     copies: Copies<'a>,
     /// The size of the precision when the graph was last removed completely, if it was.
     rebuilt_for: Option<usize>,
@@ -66,9 +69,11 @@ pub(super) struct Statistics {
 }
 
 impl<'a> Refiner<'a> {
-    pub(super) fn new(run: &'a Run<'a>, program: &'a Program<'a>, options: Options) -> Self {
+    pub(super) fn new(run: &'a Run<'a>, program: &'a Program<'a>, options: Options) -> Result<Self, Stop> {
         let copies = Copies::new(program);
-        Refiner { run, program, options, copies, rebuilt_for: None, statistics: Statistics::default() }
+        let templates = if options.templates > 0 { Some(program.templates(run)?) } else { None };
+        let statistics = Statistics::default();
+        Ok(Refiner { run, program, options, templates, copies, rebuilt_for: None, statistics })
     }
 
     /// Decides about a counterexample.
@@ -153,10 +158,12 @@ impl<'a> Refiner<'a> {
     }
 
     fn refute(&mut self, technique: Technique, path: &Path) -> Result<Vec<Term>, Stop> {
+        let is_due = self.statistics.refinements.is_multiple_of(self.options.templates);
         let mut around = Surroundings {
             run: self.run,
             program: self.program,
             interpolation: self.options.interpolation,
+            templates: self.templates.as_ref().filter(|_| is_due),
             copies: &mut self.copies,
             queries: 0,
         };

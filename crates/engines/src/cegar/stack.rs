@@ -60,7 +60,7 @@ type Counters = Vec<(&'static str, u64)>;
 /// A run of an unfolding to the error location, if there is one, and the counters of the search.
 fn reach(run: &Run<'_>, unfolding: &Unfolding, options: Options) -> Result<(Reached, Counters), Stop> {
     let program = Program::new(run.store, &unfolding.cfa)?;
-    let mut refinement_loop = Loop::new(run, &program, options);
+    let mut refinement_loop = Loop::new(run, &program, options)?;
     let reached = refinement_loop.search()?;
     Ok((reached, refinement_loop.counters()))
 }

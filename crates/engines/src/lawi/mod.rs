@@ -48,6 +48,7 @@ use shofar_run::Stop;
 
 use crate::exchange::{Fact, Fate, strengthened};
 use crate::implication::Implications;
+use crate::interpolation_abstraction::Templates;
 use crate::option::options;
 use crate::separation::{InterpolationMethod, Parts};
 use crate::unroll::{Template, fresh_vector, value};
@@ -59,6 +60,9 @@ options! {
     interpolation: InterpolationMethod = InterpolationMethod::DualFarkas, "interpolation": "how interpolants are made";
     forced_covers: usize = 1,
         "forced-covers": "older vertices by which a new one is tried to be covered by force" in 0..=1_000_000;
+    templates: u64 = 0,
+        "templates": "in each n-th refinement interpolants speak of sums that loops preserve where they can, never if 0"
+        in 0..=1_000_000;
     oldest_every: u64 = 8,
         "oldest-every": "once in so many times the oldest leaf is unwound, never if 0" in 0..=1_000_000;
 }
@@ -86,7 +90,7 @@ impl Engine for Lawi {
     fn solve(&self, graph: &HornGraph, run: &Run<'_>) -> Result<Evidence, Stop> {
         let start = Instant::now();
         let graph = strengthened(run, graph);
-        let mut unwinding = Unwinding::new(&graph, run, self.options);
+        let mut unwinding = Unwinding::new(&graph, run, self.options)?;
         let answer = unwinding.solve();
         run.tell_statistics(unwinding.counters(), start);
         answer
@@ -104,6 +108,8 @@ struct Statistics {
     /// The length of the longest refined path.
     depth: u64,
     interpolants: u64,
+    /// The refinements whose interpolants speak of templates.
+    abstractions: u64,
     /// The closed sets of others.
     learnt: u64,
 }
@@ -118,7 +124,9 @@ struct Unwinding<'a> {
     /// Indexed by predicate: the clauses with it in the body, queries first. The last entry has the facts.
     outgoing: Vec<Vec<EdgeId>>,
     /// Indexed by clause.
-    templates: Vec<Template>,
+    labels: Vec<Template>,
+    /// What interpolants may speak of, if that is restricted.
+    templates: Option<Templates>,
 
     // Known.
     tree: Tree,
@@ -130,25 +138,27 @@ struct Unwinding<'a> {
 }
 
 impl<'a> Unwinding<'a> {
-    fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Self {
+    fn new(graph: &'a HornGraph, run: &'a Run<'a>, options: Options) -> Result<Self, Stop> {
         let store = run.store;
         let (mut outgoing, facts) = graph.outgoing();
         outgoing.push(facts);
         for edges in &mut outgoing {
             edges.sort_by_key(|&edge| graph.edge(edge).target().is_some());
         }
-        Unwinding {
+        let templates = if options.templates > 0 { Some(Templates::of_graph(run, graph)?) } else { None };
+        Ok(Unwinding {
             store,
             graph,
             run,
             options,
             outgoing,
-            templates: graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect(),
+            templates,
+            labels: graph.edges().map(|(id, _)| Template::of_edge(store, graph, id)).collect(),
             tree: Tree::new(graph.nodes().len()),
             closed: vec![Vec::new(); graph.nodes().len()],
             implications: Implications::new(run),
             statistics: Statistics::default(),
-        }
+        })
     }
 
     fn solve(&mut self) -> Result<Evidence, Stop> {
@@ -318,11 +328,14 @@ impl<'a> Unwinding<'a> {
         self.statistics.refinements += 1;
         let path = self.tree.path(Tree::ROOT, error);
         let constraints = self.constraints(Tree::ROOT, &path);
-        let mut parts = Parts::new(self.run, constraints)?;
+        let mut parts = Parts::new(self.run, constraints.clone())?;
         if parts.is_satisfiable()? {
             return Ok(Some(self.derivation(&path, &parts)));
         }
-        let interpolants = parts.sequence(self.options.interpolation)?;
+        let interpolants = match self.abstract_interpolants(&path, constraints)? {
+            Some(interpolants) => interpolants,
+            None => parts.sequence(self.options.interpolation)?,
+        };
         self.statistics.depth = self.statistics.depth.max(path.len() as u64);
         self.statistics.interpolants += interpolants.len() as u64;
         let mut strengthened = Vec::new();
@@ -337,6 +350,26 @@ impl<'a> Unwinding<'a> {
         self.tree.strengthened(error);
         strengthened.into_iter().try_for_each(|vertex| self.close(vertex))?;
         Ok(None)
+    }
+
+    /// Interpolants of an infeasible path about templates, if it is their turn and there are any.
+    fn abstract_interpolants(
+        &mut self,
+        path: &[VertexId],
+        constraints: Vec<Vec<Term>>,
+    ) -> Result<Option<Vec<Term>>, Stop> {
+        let Some(templates) = &self.templates else { return Ok(None) };
+        if !self.statistics.refinements.is_multiple_of(self.options.templates) {
+            return Ok(None);
+        }
+        let cut = |vertex: &VertexId| match (&self.tree[*vertex].location, &self.tree[*vertex].copy) {
+            (Location::Node(node), Some((copy, _))) => Some((node.index(), &**copy)),
+            _ => None,
+        };
+        let cuts: Vec<_> = path[..path.len() - 1].iter().map(cut).collect();
+        let found = templates.sequence(self.run, constraints, &cuts, self.options.interpolation.options())?;
+        self.statistics.abstractions += u64::from(found.is_some());
+        Ok(found)
     }
 
     /// Tells others of an interpolant. It holds on its path only, so it is no more than worth trying.
@@ -404,7 +437,7 @@ impl<'a> Unwinding<'a> {
             };
             let before: &[Term] = self.tree[above].copy.as_ref().map_or(&[], |(variables, _)| variables);
             let vectors = [(source, before), (self.graph.target_variables(edge), &variables[..])];
-            let constraint = self.templates[edge.index()].copy(self.store, &vectors);
+            let constraint = self.labels[edge.index()].copy(self.store, &vectors);
             self.tree[vertex].copy = Some((variables, constraint));
         }
     }
@@ -456,8 +489,17 @@ impl<'a> Unwinding<'a> {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let Statistics { rounds, refinements, covers, force_attempts, forced, depth, interpolants, learnt } =
-            self.statistics;
+        let Statistics {
+            rounds,
+            refinements,
+            covers,
+            force_attempts,
+            forced,
+            depth,
+            interpolants,
+            abstractions,
+            learnt,
+        } = self.statistics;
         vec![
             ("rounds", rounds),
             ("depth", depth),
@@ -467,6 +509,7 @@ impl<'a> Unwinding<'a> {
             ("force.attempts", force_attempts),
             ("force.successes", forced),
             ("interpolants", interpolants),
+            ("abstractions", abstractions),
             ("learnt", learnt),
             ("implications", self.implications.queries),
             ("solver.queries", self.implications.queries + refinements + force_attempts),

@@ -35,13 +35,12 @@
 //! **Where it comes from.** S. Graf and H. Saïdi, "Construction of abstract state graphs with PVS" (CAV 1997); in this form for
 //! clauses: P. Rümmer, H. Hojjat, V. Kuncak, "Disjunctive interpolants for Horn-clause verification" (CAV 2013).
 //! **Where we differ.** Answers of the solver are generalised (`clause.rs`), so that most applications need no query. Facts are
-//! refined lazily, only those of the refuted tree. `templates.rs` steers interpolants.
+//! refined lazily, only those of the refuted tree. `../interpolation_abstraction` steers interpolants.
 
 pub(crate) mod clause;
 pub(crate) mod facts;
 pub(crate) mod refine;
 pub(crate) mod set;
-mod templates;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -9,14 +9,14 @@ use std::collections::{BTreeSet, VecDeque};
 use shofar_horn::HornGraph;
 use shofar_horn::graph::{NodeId, rename};
 use shofar_horn::witness::{Derivation, GraphStep};
-use shofar_logic::{Term, TermStore};
+use shofar_logic::{Substitution, Term, TermStore};
 use shofar_run::Stop;
 use shofar_smt::proof::Part;
 use shofar_smt::solver::Solver;
 
 use super::Options;
 use super::facts::{Application, FactId};
-use super::templates::{Choice, TemplateId, Templates};
+use crate::interpolation_abstraction::{Cut, TemplateId, Templates};
 use crate::unroll::{Template, fresh_vector, value};
 use crate::{InterpolationMethod, Run};
 
@@ -79,7 +79,7 @@ impl<'a> Refiner<'a> {
 
     /// Lets interpolants speak of these sums rather than of single arguments. Indexed by node.
     pub(crate) fn prefer(&mut self, sums: Vec<Vec<Term>>) {
-        self.templates = Some(Templates::new(self.graph, sums));
+        self.templates = Some(Templates::of_sums(self.graph, sums));
     }
 
     /// Finds an instance of the derivation, or predicates that exclude it.
@@ -93,14 +93,15 @@ impl<'a> Refiner<'a> {
             let mut formulas: Vec<(Term, Part)> = vertices
                 .map(|(at, vertex)| (self.formula(facts, query, &tree, vertex), Part(at as u32)))
                 .collect();
+            let mut shared = Substitution::new();
             if let Some(chosen) = self.choose(facts, &tree, &formulas)? {
-                formulas.extend(self.equations(facts, &tree, &chosen));
+                shared = self.connect(facts, &tree, &chosen, &mut formulas);
             }
             let mut solver = self.run.solver_with_proofs();
             let asserted = solver.assert_all_in(&formulas);
             asserted.map_err(|unsupported| unsupported.stop(self.store))?;
             if !self.run.is_satisfiable(&mut solver, &[])? {
-                return self.predicates(facts, &tree, &solver).map(Refuted::By);
+                return self.predicates(facts, &tree, &shared, &solver).map(Refuted::By);
             }
             if is_whole {
                 return Ok(Refuted::No(self.derivation(facts, query, &tree, &solver)));
@@ -122,38 +123,40 @@ impl<'a> Refiner<'a> {
     ) -> Result<Option<BTreeSet<TemplateId>>, Stop> {
         let Some(templates) = &self.templates else { return Ok(None) };
         if !self.refinements.is_multiple_of(self.options.templates) {
-            return Ok(Some(templates.arguments(self.graph)));
+            return Ok(Some(templates.arguments()));
         }
         let formulas: Vec<Term> = formulas.iter().map(|&(formula, _)| formula).collect();
-        let places = tree
-            .iter()
-            .filter_map(|vertex| Some((self.node(facts, vertex)?, &*vertex.variables, &*vertex.used)));
-        let places: Vec<(NodeId, &[Term], &[Term])> = places.collect();
-        let mut choice = Choice::new(self.run, self.graph, templates, &formulas, &places)?;
-        match choice.choose()? {
-            Some(chosen) => Ok(Some(chosen)),
-            None => Ok(Some(templates.arguments(self.graph))),
-        }
+        let cuts: Vec<Cut<'_>> = tree.iter().filter_map(|vertex| self.cut(facts, vertex)).collect();
+        let chosen = templates.choose(self.run, &formulas, &cuts)?;
+        Ok(Some(chosen.unwrap_or_else(|| templates.arguments())))
     }
 
-    /// The equations of templates, in the parts that use the facts.
-    fn equations(
+    /// Adds what connects the facts of a tree by templates, and returns the templates that the shared variables stand for.
+    fn connect(
         &self,
         facts: &dyn AbstractFacts,
         tree: &[Vertex],
         chosen: &BTreeSet<TemplateId>,
-    ) -> Vec<(Term, Part)> {
-        let Some(templates) = &self.templates else { return Vec::new() };
-        let mut equations = Vec::new();
-        for vertex in tree {
-            let Some(node) = self.node(facts, vertex) else { continue };
-            for &template in chosen.range((node, 0)..=(node, usize::MAX)) {
-                let (derived, used) = (&vertex.variables, &vertex.used);
-                let equation = templates.equation(self.store, self.graph, template, derived, used);
-                equations.push((equation, Part(vertex.parent as u32)));
+        formulas: &mut Vec<(Term, Part)>,
+    ) -> Substitution {
+        let mut shared = Substitution::new();
+        let Some(templates) = &self.templates else { return shared };
+        for (at, vertex) in tree.iter().enumerate() {
+            let Some(cut) = self.cut(facts, vertex) else { continue };
+            for &template in chosen.range((cut.place, 0)..=(cut.place, usize::MAX)) {
+                let link = templates.link(self.store, template, &cut);
+                formulas.push((link.derived, Part(at as u32)));
+                formulas.push((link.used, Part(vertex.parent as u32)));
+                shared.insert(link.shared.0, link.shared.1);
             }
         }
-        equations
+        shared
+    }
+
+    /// The cut between a vertex and its parent.
+    fn cut<'v>(&self, facts: &dyn AbstractFacts, vertex: &'v Vertex) -> Option<Cut<'v>> {
+        let place = self.node(facts, vertex)?.index();
+        Some(Cut { place, derived: &vertex.variables, used: &vertex.used })
     }
 
     /// The node of a vertex; `None` for the query.
@@ -235,6 +238,7 @@ impl<'a> Refiner<'a> {
         &mut self,
         facts: &dyn AbstractFacts,
         tree: &[Vertex],
+        shared: &Substitution,
         solver: &Solver<'_>,
     ) -> Result<Vec<(NodeId, Term)>, Stop> {
         let last = tree.len() - 1;
@@ -263,6 +267,7 @@ impl<'a> Refiner<'a> {
         for (vertex, interpolant) in tree.iter().rev().zip(interpolants) {
             let Some(node) = self.node(facts, vertex) else { continue };
             self.interpolants += 1;
+            let interpolant = self.store.instantiate(interpolant, shared);
             let formula =
                 rename(self.store, interpolant, &vertex.variables, self.graph.node(node).variables());
             tracing::debug!(fact = ?vertex.fact, formula = %self.store.display(formula), "interpolant");

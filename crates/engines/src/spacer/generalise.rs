@@ -30,7 +30,7 @@ impl Search<'_> {
         let Obligation { node, level, is_candidate, .. } = *self.obligations.get(id);
         let mut lemmas = match is_candidate {
             true => vec![(conflict.cube, conflict.level)],
-            false => self.cubes_by_proofs(node, conflict, level)?,
+            false => self.cubes_by_proofs(id, conflict, level)?,
         };
         if self.options.generalise {
             for lemma in &mut lemmas {

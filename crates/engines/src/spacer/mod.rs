@@ -84,6 +84,7 @@ use shofar_smt::project::Projector;
 use shofar_smt::solver::Solver;
 
 use crate::fragment;
+use crate::interpolation_abstraction::Templates;
 use crate::invariants;
 use crate::option::options;
 use crate::{Engine, EngineOption, Evidence, FrameLemmas, InterpolationMethod, Run};
@@ -117,6 +118,8 @@ options! {
     /// They replace literals of cores, before literals are dropped.
     interpolation: LemmaForm = LemmaForm::By(InterpolationMethod::Farkas),
         "interpolation": "which weaker literals are taken from proofs";
+    templates: bool = false,
+        "templates": "with interpolation: lemmas speak of sums that loops preserve where they can";
     guidance: bool = true, "guidance": "make guesses from clusters of similar lemmas";
     subsume: bool = true, "subsume": "guess what contains all cubes of a cluster";
     conjecture: bool = true, "conjecture": "guess what the cubes of a cluster have in common";
@@ -163,6 +166,9 @@ impl Engine for Spacer {
         let start = Instant::now();
         let (extended, goal) = with_goal(run.store, graph);
         let mut search = Search::new(graph, &extended, goal, run, self.options);
+        if self.options.templates {
+            search.templates = Some(Templates::of_graph(run, &extended)?);
+        }
         let answer = search.solve();
         let counters = search.statistics.counters();
         run.tell_statistics(counters, start);
@@ -193,6 +199,7 @@ struct Statistics {
     facts: u64,
     queries: u64,
     interpolants: u64,
+    abstractions: u64,
     guesses: u64,
     concretions: u64,
     drop_attempts: u64,
@@ -212,6 +219,7 @@ impl Statistics {
             ("reach-facts", self.facts),
             ("solver.queries", self.queries),
             ("interpolants", self.interpolants),
+            ("abstractions", self.abstractions),
             ("guesses", self.guesses),
             ("concretions", self.concretions),
             ("generalise.attempts", self.drop_attempts),
@@ -267,6 +275,8 @@ struct Search<'a> {
     projector: Projector<'a>,
     /// Indexed by edge, for interpolants.
     provers: FxHashMap<EdgeId, Solver<'a>>,
+    /// What interpolants may speak of, if that is restricted.
+    templates: Option<Templates>,
     /// Checks conjunctions of literals.
     cubes: expand::Cubes<'a>,
     /// The numbers in the clauses.
@@ -309,6 +319,7 @@ impl<'a> Search<'a> {
             renaming: Renaming::new(store, graph),
             projector: Projector::new(store),
             provers: FxHashMap::default(),
+            templates: None,
             cubes: expand::Cubes::new(run),
             constants: Constants::of(store, graph),
             random: (run.seed() << 1) | 1,

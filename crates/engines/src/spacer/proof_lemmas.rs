@@ -17,9 +17,14 @@
 //! literals of a decomposed sum of B, or a sum of A decomposed into a conjunction, which gives several lemmas, each
 //! checked separately. A predicate whose lemmas repeat except for their numbers may get another form.
 //!
+//! **Templates.** A core that names the number of rounds, `i >= 49`, excludes one round after the other. If interpolants shall speak of
+//! templates of the head's loop (`../interpolation_abstraction`), B is the whole cube, A has the whole frames, and each lemma is checked.
+//! This has to begin with the first lemmas: once frames have forgotten a relation, no proof about them finds it again.
+//!
 //! The method is that of the interpolating unsatisfiable cores of Z3's Spacer: A. Gurfinkel, N. Bjørner et al.
 
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
 use shofar_horn::graph::{EdgeId, NodeId};
 use shofar_logic::{Op, Sort, Term, TermStore};
@@ -33,6 +38,7 @@ use shofar_smt::sat::Outcome;
 use super::edges::Core;
 use super::expand::Conflict;
 use super::frames::Level;
+use super::obligations::{Obligation, ObligationId};
 use super::renaming::Place;
 use super::{Search, Stop};
 use crate::InterpolationMethod;
@@ -83,20 +89,28 @@ const B: Part = Part(1);
 /// The conflict limit for a proof.
 const PROOF_CONFLICTS: u64 = 2_000;
 
+/// Excluded cubes with the levels up to which they cannot be reached.
+type Cubes = Vec<(Vec<Term>, Level)>;
+
 impl Search<'_> {
     /// Cubes that together contain the cube of a conflict, from its proofs if possible, and the levels up to which they
     /// cannot be reached.
     pub(super) fn cubes_by_proofs(
         &mut self,
-        node: NodeId,
+        id: ObligationId,
         conflict: Conflict,
         level: Level,
-    ) -> Result<Vec<(Vec<Term>, Level)>, Stop> {
+    ) -> Result<Cubes, Stop> {
+        let Obligation { node, .. } = *self.obligations.get(id);
         let interpolation = match self.options.interpolation {
             LemmaForm::Core => return Ok(vec![(conflict.cube, conflict.level)]),
             LemmaForm::By(interpolation) => interpolation,
             LemmaForm::Adaptive => TURNS[self.guidance.repetitions(node) % TURNS.len()],
         };
+        let cube = Rc::clone(&self.obligations.get(id).cube);
+        if let Some(lemmas) = self.cubes_by_templates(node, &cube, &conflict, level, interpolation)? {
+            return Ok(lemmas);
+        }
         // The cubes excluded by all clauses together: each combines a cube of each clause.
         let mut cubes: Vec<Vec<Term>> = vec![Vec::new()];
         for (edge, core) in &conflict.cores {
@@ -104,10 +118,7 @@ impl Search<'_> {
             if parts.is_empty() || parts.len() * cubes.len() > MOST_LEMMAS {
                 parts = vec![core.cube.clone()];
             }
-            cubes = cubes
-                .iter()
-                .flat_map(|cube| parts.iter().map(move |part| [cube.as_slice(), part.as_slice()].concat()))
-                .collect();
+            cubes = combined(&cubes, &parts);
         }
         cubes.iter_mut().for_each(|cube| simplify_cube(self.store, cube));
         if cubes.iter().any(|cube| self.has_known_point(node, cube)) {
@@ -117,13 +128,62 @@ impl Search<'_> {
             return Ok(cubes.into_iter().map(|cube| (cube, conflict.level)).collect());
         }
         // The conflict assumes all these lemmas together for the bodies.
+        let lemmas = self.all_blocked(node, &cubes, level)?;
+        Ok(lemmas.unwrap_or_else(|| vec![(conflict.cube, conflict.level)]))
+    }
+
+    /// The parts of cubes that are needed to exclude them, with their levels; `None` if one cannot be excluded.
+    fn all_blocked(
+        &mut self,
+        node: NodeId,
+        cubes: &[Vec<Term>],
+        level: Level,
+    ) -> Result<Option<Cubes>, Stop> {
         let mut lemmas = Vec::with_capacity(cubes.len());
         for cube in cubes {
-            match self.blocked(node, &cube, level)? {
-                Some(conflict) => lemmas.push((conflict.cube, conflict.level)),
-                None => return Ok(vec![(conflict.cube, conflict.level)]),
-            }
+            let Some(conflict) = self.blocked(node, cube, level)? else { return Ok(None) };
+            lemmas.push((conflict.cube, conflict.level));
         }
+        Ok(Some(lemmas))
+    }
+
+    /// Cubes about templates that together contain an excluded cube, if they are wanted and there are any.
+    fn cubes_by_templates(
+        &mut self,
+        node: NodeId,
+        cube: &[Term],
+        conflict: &Conflict,
+        level: Level,
+        interpolation: InterpolationMethod,
+    ) -> Result<Option<Cubes>, Stop> {
+        let Some(templates) = &self.templates else { return Ok(None) };
+        let (store, graph) = (self.store, self.graph);
+        let denied = store.not(store.and(cube));
+        let b: Vec<Term> = cube.iter().map(|&it| self.renaming.to(node, Place::Target, it)).collect();
+        let mut cubes: Vec<Vec<Term>> = vec![Vec::new()];
+        for &(edge, _) in &conflict.cores {
+            let mut a = vec![graph.edge(edge).label()];
+            for (source, &body) in graph.edge(edge).sources().iter().enumerate() {
+                let place = Place::Source(graph.edge(edge).occurrence(source));
+                let frame = self.frames[body.index()].conjuncts(level.saturating_sub(1));
+                let known = frame.chain((body == node).then_some(denied));
+                a.extend(known.map(|formula| self.renaming.to(body, place, formula)));
+            }
+            let cut = [Some((node.index(), graph.node(node).next()))];
+            let found =
+                templates.sequence(self.run, vec![a, b.clone()], &cut, without_fallback(interpolation))?;
+            let parts = found.and_then(|interpolants| negation(store, *interpolants.first()?));
+            let Some(parts) = parts.filter(|parts| parts.len() * cubes.len() <= MOST_LEMMAS) else {
+                return Ok(None);
+            };
+            cubes = combined(&cubes, &parts);
+        }
+        for cube in &mut cubes {
+            cube.iter_mut().for_each(|literal| *literal = self.renaming.from(node, Place::Target, *literal));
+            simplify_cube(store, cube);
+        }
+        let lemmas = self.all_blocked(node, &cubes, level)?;
+        self.statistics.abstractions += u64::from(lemmas.is_some());
         Ok(lemmas)
     }
 
@@ -166,9 +226,7 @@ impl Search<'_> {
         if solver.check_in(&assumptions, &limits).map_err(unsupported)? != Outcome::Unsat {
             return Ok(Vec::new());
         }
-        // An interpolant without the proof has no more information than the core.
-        let options = Options { fallback: Fallback::Off, ..interpolation.options() };
-        let interpolator = solver.interpolator(options);
+        let interpolator = solver.interpolator(without_fallback(interpolation));
         let Ok(interpolant) = interpolator.and_then(|interpolator| interpolator.binary(&[A], &limits)) else {
             return Ok(Vec::new());
         };
@@ -179,6 +237,17 @@ impl Search<'_> {
         self.statistics.interpolants += u64::from(!cubes.is_empty());
         Ok(cubes)
     }
+}
+
+/// An interpolant without the proof has no more information than the core.
+fn without_fallback(interpolation: InterpolationMethod) -> Options {
+    Options { fallback: Fallback::Off, ..interpolation.options() }
+}
+
+/// The conjunctions of a cube of either list.
+fn combined(cubes: &[Vec<Term>], others: &[Vec<Term>]) -> Vec<Vec<Term>> {
+    let with_all = |cube| others.iter().map(move |other: &Vec<Term>| [cube, other.as_slice()].concat());
+    cubes.iter().flat_map(|cube| with_all(cube.as_slice())).collect()
 }
 
 /// The negation of a conjunction of clauses: a disjunction of cubes. `None` if the formula is not one.

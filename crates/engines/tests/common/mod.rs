@@ -151,6 +151,13 @@ pub(crate) fn counter(query: &str) -> String {
     )
 }
 
+/// The loop of Rümmer and Subotić, "Exploring interpolants" (FMCAD 2013): `i = 0; x = j; while (i < 50) { i++; x++ }`, and then `j = 0`
+/// implies `x >= 50`. Cores and plain interpolants speak of one round after the other.
+pub(crate) const IN_STEP: &str = "(declare-fun P (Int Int Int) Bool)
+    (assert (forall ((j Int)) (P 0 j j)))
+    (assert (forall ((i Int) (x Int) (j Int)) (=> (and (P i x j) (< i 50)) (P (+ i 1) (+ x 1) j))))
+    (assert (forall ((i Int) (x Int) (j Int)) (=> (and (P i x j) (>= i 50) (= j 0) (< x 50)) false)))";
+
 /// McCarthy's function, a call in the argument of a call: `y` is its value for `x`, up to 101.
 pub(crate) fn mccarthy(query: &str) -> String {
     format!(

@@ -14,6 +14,7 @@ use shofar_run::Stop;
 
 use super::path::{Copies, Path};
 use super::program::Program;
+use crate::interpolation_abstraction::Templates;
 use crate::option::Named;
 use crate::{InterpolationMethod, Run};
 
@@ -85,6 +86,8 @@ pub(super) struct Surroundings<'s, 'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) program: &'a Program<'a>,
     pub(super) interpolation: InterpolationMethod,
+    /// What sequence interpolants may speak of, if that is restricted.
+    pub(super) templates: Option<&'s Templates>,
     pub(super) copies: &'s mut Copies<'a>,
     pub(super) queries: u64,
 }

@@ -10,6 +10,7 @@
 //!
 //! T. Henzinger, R. Jhala, R. Majumdar, K. McMillan, "Abstractions from proofs" (POPL 2004).
 
+use shofar_horn::cfa::LocationId;
 use shofar_logic::Term;
 use shofar_run::Stop;
 
@@ -20,15 +21,34 @@ use crate::separation::Parts;
 /// The interpolants of a path, whose edges and labels are unsatisfiable.
 pub(super) fn refute(around: &mut Surroundings<'_, '_>, path: &Path) -> Result<Vec<Term>, Stop> {
     let steps: Vec<Vec<Term>> = (0..path.len()).map(|position| around.step(path, position)).collect();
-    let mut parts = Parts::new(around.run, steps)?;
+    let mut parts = Parts::new(around.run, steps.clone())?;
     around.queries += 1;
     if parts.is_satisfiable()? {
         return Err(Stop::Internal("an infeasible path has a model".to_owned()));
     }
+    let interpolants = match abstract_interpolants(around, path, steps)? {
+        Some(interpolants) => interpolants,
+        None => parts.sequence(around.interpolation)?,
+    };
     let mut formulas = vec![Term::TRUE];
-    for (position, interpolant) in (1..).zip(parts.sequence(around.interpolation)?) {
+    for (position, interpolant) in (1..).zip(interpolants) {
         formulas.push(around.copies.untimed(path, position, interpolant));
     }
     formulas.push(Term::FALSE);
     Ok(formulas)
+}
+
+/// Interpolants about templates, if they are wanted and there are any.
+fn abstract_interpolants(
+    around: &mut Surroundings<'_, '_>,
+    path: &Path,
+    steps: Vec<Vec<Term>>,
+) -> Result<Option<Vec<Term>>, Stop> {
+    let Some(templates) = around.templates else { return Ok(None) };
+    let states: Vec<Box<[Term]>> =
+        (1..path.len()).map(|position| around.copies.state(path, position)).collect();
+    let cut = |(location, state)| Some((LocationId::index(location), state));
+    let locations = path.locations[1..].iter().copied();
+    let cuts: Vec<_> = locations.zip(states.iter().map(|state| &**state)).map(cut).collect();
+    templates.sequence(around.run, steps, &cuts, around.interpolation.options())
 }
