@@ -20,7 +20,7 @@ use shofar_logic::number::Rational;
 use shofar_logic::{LinearPoly, Op, Sort, Term, TermStore};
 use shofar_run::Stop;
 
-use super::{CHEAP, Cost, DEAR, STRIDE};
+use super::{CHEAP, DEAR, STRIDE, Weighted};
 use crate::Run;
 
 /// The cases of a clause, and of a place, before they join.
@@ -46,7 +46,7 @@ pub(super) fn templates(
     run: &Run<'_>,
     variables: &[Box<[Term]>],
     steps: &[Step<'_>],
-) -> Result<Vec<Option<Vec<(Term, Cost)>>>, Stop> {
+) -> Result<Vec<Option<Weighted>>, Stop> {
     let mut program = Program::new(variables.len(), steps);
     let heads = program.heads();
     let mut templates = vec![None; variables.len()];
@@ -58,11 +58,11 @@ pub(super) fn templates(
 }
 
 /// The templates of a loop head.
-fn of_rounds(store: &TermStore, variables: &[Term], rounds: &[Case]) -> Vec<(Term, Cost)> {
+fn of_rounds(store: &TermStore, variables: &[Term], rounds: &[Case]) -> Weighted {
     let change = |case: &Case, at: usize| {
         case[at].as_ref().filter(|(from, _)| *from == at).map(|(_, change)| change.clone())
     };
-    let mut templates: Vec<(Term, Cost)> = Vec::new();
+    let mut templates = Weighted::new();
     for case in rounds {
         let stride = |at: usize| Some((at, change(case, at).filter(|change| !change.is_zero())?));
         let strides: Vec<(usize, Rational)> = (0..variables.len()).filter_map(stride).collect();

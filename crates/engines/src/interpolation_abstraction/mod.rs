@@ -46,7 +46,7 @@ pub(crate) use loops::Step;
 const CONFLICTS: u64 = 10_000;
 
 /// The costs of templates.
-pub(crate) type Cost = u32;
+type Cost = u32;
 
 /// Sums, and arguments that do not change.
 const CHEAP: Cost = 1;
@@ -57,13 +57,16 @@ const STRIDE: Cost = 10;
 /// Arguments that change in other ways.
 const DEAR: Cost = 100;
 
+/// The templates of a place: terms over its variables, with their costs.
+type Weighted = Vec<(Term, Cost)>;
+
 /// A template: its place, and its position there.
 pub(crate) type TemplateId = (usize, usize);
 
 /// The templates of each place where paths are cut: nodes of a graph, or locations of a program.
 pub(crate) struct Templates {
-    /// Terms over the variables of the place with their costs. All arguments are among them.
-    by_place: Vec<Vec<(Term, Cost)>>,
+    /// All arguments are among them.
+    by_place: Vec<Weighted>,
     variables: Vec<Box<[Term]>>,
     /// Whether cuts at the place are abstract.
     is_abstract: Vec<bool>,
@@ -136,7 +139,7 @@ impl Templates {
     pub(crate) fn of_system(run: &Run<'_>, system: &TransitionSystem) -> Result<Self, Stop> {
         let TransitionSystem { state, next, transition, .. } = system;
         let step = Step { from: 0, to: 0, before: state, after: next, formula: *transition };
-        Self::of_loops(run, vec![state.clone().into()], &[step])
+        Self::of_loops(run, vec![state.clone()], &[step])
     }
 
     /// A template over the arguments of a cut, where they are derived and where they are used.

@@ -89,6 +89,9 @@ const B: Part = Part(1);
 /// The conflict limit for a proof.
 const PROOF_CONFLICTS: u64 = 2_000;
 
+/// Excluded cubes with the levels up to which they cannot be reached.
+type Cubes = Vec<(Vec<Term>, Level)>;
+
 impl Search<'_> {
     /// Cubes that together contain the cube of a conflict, from its proofs if possible, and the levels up to which they
     /// cannot be reached.
@@ -97,7 +100,7 @@ impl Search<'_> {
         id: ObligationId,
         conflict: Conflict,
         level: Level,
-    ) -> Result<Vec<(Vec<Term>, Level)>, Stop> {
+    ) -> Result<Cubes, Stop> {
         let Obligation { node, .. } = *self.obligations.get(id);
         let interpolation = match self.options.interpolation {
             LemmaForm::Core => return Ok(vec![(conflict.cube, conflict.level)]),
@@ -135,7 +138,7 @@ impl Search<'_> {
         node: NodeId,
         cubes: &[Vec<Term>],
         level: Level,
-    ) -> Result<Option<Vec<(Vec<Term>, Level)>>, Stop> {
+    ) -> Result<Option<Cubes>, Stop> {
         let mut lemmas = Vec::with_capacity(cubes.len());
         for cube in cubes {
             let Some(conflict) = self.blocked(node, cube, level)? else { return Ok(None) };
@@ -152,7 +155,7 @@ impl Search<'_> {
         conflict: &Conflict,
         level: Level,
         interpolation: InterpolationMethod,
-    ) -> Result<Option<Vec<(Vec<Term>, Level)>>, Stop> {
+    ) -> Result<Option<Cubes>, Stop> {
         let Some(templates) = &self.templates else { return Ok(None) };
         let (store, graph) = (self.store, self.graph);
         let denied = store.not(store.and(cube));
