@@ -93,8 +93,7 @@ impl Exact {
         let mut gone = store.free_vars(&literals);
         gone.retain(|variable| !state.contains(variable) && !next.contains(variable));
         let projection = Projector::new(store).project_cube(&literals, &model, &gone);
-        let looped = projection.map_err(|error| error.stop(store))?.literals;
-        Ok(Self::of_loop(run, system, &looped, word))
+        Ok(projection.ok().and_then(|cube| Self::of_loop(run, system, &cube.literals, word)))
     }
 }
 
@@ -116,8 +115,16 @@ struct Expansion<'s> {
     system: &'s TransitionSystem,
     exact: &'s [Option<Exact>],
     transition: Template,
-    /// By shortcut, the formula of one round and the vectors of the states between its steps.
-    words: FxHashMap<usize, (Term, Vec<Box<[Term]>>)>,
+    /// By shortcut.
+    words: FxHashMap<usize, Round>,
+}
+
+/// One round of a shortcut.
+struct Round {
+    /// Its steps from a state to its successor.
+    formula: Term,
+    /// The variables of the states between the steps.
+    between: Vec<Box<[Term]>>,
 }
 
 /// Work that is left.
@@ -173,7 +180,7 @@ impl<'s> Expansion<'s> {
             let word = self.word(number)?;
             self.words.insert(number, word);
         }
-        let (formula, between) = &self.words[&number];
+        let Round { formula, between } = &self.words[&number];
         let ends = self.system.state.iter().chain(&self.system.next).copied();
         let given = ends.zip(from.iter().chain(to).cloned());
         let mut values = complete(self.run, *formula, given, &between.concat())?.into_iter();
@@ -183,8 +190,8 @@ impl<'s> Expansion<'s> {
         Ok(states)
     }
 
-    /// The steps of one round between a state and its successor, and the vectors of the states between them.
-    fn word(&self, number: usize) -> Result<(Term, Vec<Box<[Term]>>), Stop> {
+    /// One round of a shortcut.
+    fn word(&self, number: usize) -> Result<Round, Stop> {
         let store = self.run.store;
         let TransitionSystem { state, next, .. } = self.system;
         let word = &self.exact(number)?.word;
@@ -200,6 +207,6 @@ impl<'s> Expansion<'s> {
             };
             literals.push(template.copy(store, &[(state, from), (next, to)]));
         }
-        Ok((store.and(&literals), between))
+        Ok(Round { formula: store.and(&literals), between })
     }
 }

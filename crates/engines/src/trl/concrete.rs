@@ -23,8 +23,8 @@ use crate::Run;
 use crate::shortcuts::{Exact, Shortcut, Step};
 use crate::unroll::{Unrolling, value};
 
-/// The greatest number of steps of an unrolled path. Rounds of loops within loops multiply.
-const MOST_STEPS: usize = 512;
+/// The greatest number of steps of an unrolled path, half of which may be accelerations. Rounds of loops within loops multiply.
+const MOST_STEPS: usize = 1024;
 
 /// The unrolling of a path.
 pub(super) struct Concrete<'a> {
