@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 use shofar_horn::witness::{Definition, Model, Refutation, Witness, WitnessFormat, read_within};
 use shofar_horn::{Context, HornSystem, ParseError, Unread};
 use shofar_logic::smtlib::{Environment, Item, Reader, SyntaxError};
-use shofar_logic::{Op, Sort, Substitution, Term, TermStore};
+use shofar_logic::{Magnitudes, Op, Sort, Substitution, Term, TermStore};
 use shofar_run::{Poll, Stop};
 
 use super::certificate::{Certificate, Choice, Ranks};
@@ -247,6 +247,7 @@ struct Parts {
     definitions: FxHashMap<String, Defined>,
     /// The names of the definitions in their order.
     names: Vec<String>,
+    magnitudes: Magnitudes,
     run: Refutation,
 }
 
@@ -286,7 +287,7 @@ impl Parts {
                 Item::Command("define-fun") => {
                     let (name, parameters, body) = reader.interpretation()?;
                     let name = store.name(name).to_owned();
-                    if store.magnitude(body) > MOST_BITS {
+                    if self.magnitudes.of(store, body) > MOST_BITS {
                         return wrong("the numbers in a definition are too large");
                     }
                     self.names.push(name.clone());
