@@ -36,6 +36,8 @@
 //! **Rounds.** With infinitely many states, the images for one `k` may grow for ever. [`Options::rounds`] bounds their
 //! number, and the bound grows with `k`. This is sound, since nothing is kept for the next `k`.
 //!
+//! **Templates.** Any interpolant will do for I1 and I2, also one that speaks of templates only (`interpolation_abstraction/`).
+//!
 //! **Where it comes from.** K. McMillan, "Interpolation and SAT-based model checking" (CAV 2003).
 
 use std::time::Instant;

@@ -33,7 +33,8 @@
 //!
 //! **Where it comes from.** K. McMillan, "Lazy abstraction with interpolants" (CAV 2006), in Golem's form for Horn
 //! clauses. **Where we differ.** A false label ends a branch without a cover. Every few rounds the oldest open leaf is
-//! unwound, so that no branch is followed for ever.
+//! unwound, so that no branch is followed for ever. Interpolants of refinements may speak of templates (`../interpolation_abstraction`);
+//! they are a chain as well, which is all that U1 needs.
 
 mod tree;
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `a_i` is the relation of an edge and `s_i` a label. The interpolants are a chain: `I_i`, `a_i` and `s_{i+1}` imply
-//! `I_{i+1}`.
+//! `I_{i+1}`. They may speak of templates at loop heads (`../../interpolation_abstraction`), and are a chain then as well.
 //!
 //! T. Henzinger, R. Jhala, R. Majumdar, K. McMillan, "Abstractions from proofs" (POPL 2004).
 
