@@ -562,6 +562,40 @@ mod tests {
         assert_eq!(store.mul(&[two, x, three, store.int(0)]), store.int(0));
     }
 
+    /// The short way to the inequalities of an equation leads to the normal ones.
+    #[test]
+    fn the_halves_of_an_equation_are_normal() {
+        let store = TermStore::new();
+        let ([x, y, _], [r, s]) = (ints(&store), reals(&store));
+        let condition = store.lt(x, y);
+        let chosen = store.ite(condition, store.int(1), store.int(4));
+        let pairs = [
+            [x, y],
+            [r, s],
+            [store.to_real(x), store.to_real(y)],
+            [store.to_real(x), r],
+            [store.modulo(x, store.int(5)), y],
+            [chosen, y],
+        ];
+        let mut equations = 0;
+        for [one, other] in pairs {
+            let sort = store.sort_of(one);
+            for place in 0..7 * 7 * 5 {
+                let [a, b, c] = [place % 7 - 3, place / 7 % 7 - 3, place / 49 - 2];
+                let left =
+                    store.add(&[store.mul_const(&ratio(a, 1), one), store.mul_const(&ratio(b, 1), other)]);
+                let equation = store.eq(left, store.number(&ratio(c, 1), sort));
+                if let (Op::Eq, &[sum, number]) = store.view(equation)
+                    && store.sort_of(sum).is_arithmetic()
+                {
+                    assert_eq!(store.halves(equation), [store.le(sum, number), store.ge(sum, number)]);
+                    equations += 1;
+                }
+            }
+        }
+        assert!(equations > 1000, "{equations}");
+    }
+
     #[test]
     fn products_are_flat_with_numbers_in_front() {
         let store = TermStore::new();
