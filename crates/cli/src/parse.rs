@@ -12,6 +12,7 @@ use crate::arguments::Arguments;
 use crate::{Color, Colors, Command, CommandLine, smt};
 
 /// What a command line asks for.
+#[expect(clippy::large_enum_variant, reason = "a process has one job")]
 pub(crate) enum Job {
     /// To solve a file.
     Solve(Box<Arguments>),

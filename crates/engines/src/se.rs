@@ -199,12 +199,12 @@ impl<'a> Execution<'a> {
             return Err(Stop::Internal("a path has no instance".to_owned()));
         }
         let model = solver.model(&vectors.concat());
-        let step = |(at, (&edge, vector)): (usize, (&EdgeId, &Box<[Term]>))| GraphStep {
+        let step = |(at, &edge): (usize, &EdgeId)| GraphStep {
             edge,
             premises: at.checked_sub(1).into_iter().collect(),
-            fact: vector.iter().map(|&variable| value(store, &model, variable)).collect(),
+            fact: vectors[at].iter().map(|&variable| value(store, &model, variable)).collect(),
         };
-        Ok(Derivation { steps: edges.iter().zip(&vectors).enumerate().map(step).collect() })
+        Ok(Derivation { steps: edges.iter().enumerate().map(step).collect() })
     }
 
     /// The model if all paths end.

@@ -144,7 +144,7 @@ fn random_systems() {
 
 #[test]
 fn random_loops() {
-    let tally = agree_with_enumeration(&configurations(), Duration::from_millis(300), 500 * scale());
+    let tally = agree_with_enumeration(&configurations(), Duration::from_millis(100), 500 * scale());
     assert!(tally.proved > 100, "{} proved", tally.proved);
-    assert!(tally.refuted * 10 >= tally.unsafes * 9, "{} of {} refuted", tally.refuted, tally.unsafes);
+    assert!(tally.refuted * 10 >= tally.unsafes * 8, "{} of {} refuted", tally.refuted, tally.unsafes);
 }

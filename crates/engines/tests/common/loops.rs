@@ -65,7 +65,9 @@ fn reached(cases: &[Case]) -> Vec<[i64; 2]> {
     let mut reached = vec![[0, 0]];
     let mut at = 0;
     for _ in 0..STEPS {
-        for state in reached[at..].to_vec() {
+        let end = reached.len();
+        while at < end {
+            let state = reached[at];
             at += 1;
             for case in cases.iter().filter(|case| case.guard.holds(state)) {
                 let next = case.next(state);
