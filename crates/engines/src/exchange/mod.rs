@@ -33,6 +33,10 @@
 //! | `cegar` | | closed sets that are known when it starts, in the labels of clauses; all later lemmas and atoms as predicates to track |
 //! | `tpa`, `split-tpa`, `kavy` | | closed sets that are known when they start, in the labels of clauses |
 //!
+//! Derivable states are not sent: they help to find counterexamples, and of the arithmetic benchmarks that the engines do not
+//! solve, none is known to have one. Relations that contain the rounds of a loop are not sent either: `trl` learns them in
+//! milliseconds, and where it ends without an answer they were too weak.
+//!
 //! Engines for datatypes share code instead of facts. What they would send each other takes milliseconds to compute, so each engine
 //! computes what it needs, gives the same answers alone and in company, and has what it uses in its own witness: summaries
 //! (`algebra/summaries.rs`), predicates that are functions (`functions.rs`), facts with variables (`words/facts.rs`), and values for
