@@ -317,7 +317,7 @@ fn wrong_recurrent_sets_are_refused() {
     let upwards = example!("upwards");
     assert_eq!(rechecked(upwards, &certificate("x", "1", "(> x 0)")), Ok(Validity::Valid));
     assert_eq!(rechecked(upwards, &certificate("x", "7", "(> x 5)")), Ok(Validity::Valid));
-    // The run does not lead into the set, the set can get stuck or be left, or the choice is none.
+    // The run ends outside of the set, a fact of the set has no successor, or it has one outside, or the chosen clause is no rule.
     assert_refused(upwards, &certificate("x", "0", "(> x 0)"));
     assert_refused(upwards, &certificate("x", "1", "true"));
     assert_refused(upwards, &certificate("x", "1", "(= x 1)"));

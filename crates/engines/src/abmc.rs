@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! unroll with shortcuts                                                            shortcuts/
-//!     the shortcut of a loop is its acceleration; there is none if it has no closed form
+//!     the shortcut of a loop is its acceleration; a loop without a closed form has no shortcut
 //! a path to a bad state: the rounds of its accelerated loops are the counterexample
 //! no longer path: the union of the images is the model
 //! ```

@@ -202,7 +202,7 @@ impl<'a> Search<'a> {
         Err(Stop::Exhausted("paths of all lengths"))
     }
 
-    /// A path of no steps. If there is none, `F_0` loses its local variables.
+    /// An initial state that is bad, as a path without steps. If no initial state is bad, `F_0` loses its local variables.
     fn bad_initial_state(&mut self) -> Result<Option<Vec<Box<[Value]>>>, Stop> {
         self.statistics.queries += 1;
         let (init, bad) = (self.unrolling.init(0), self.unrolling.at(self.backward[0], 0));

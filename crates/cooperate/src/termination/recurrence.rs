@@ -6,8 +6,8 @@
 //!     repeat
 //!         ask the engines whether a run by choices alone gets stuck
 //!         if not: their model is a recurrent set, and any fact that the clauses allow begins a run into it
-//!         leave out the last choice of that run that was not the only possible one,
-//!             or if there is none the facts from which the same choices get stuck
+//!         if that run had an alternative: leave out the last choice that was not the only possible one
+//!         otherwise: leave out the facts from which the same choices get stuck
 //! once more, with each choice for the facts of its part only;
 //!     if no choice of the run had an alternative, the last one is left out
 //! ```

@@ -114,7 +114,8 @@ impl Samples {
         &self.labels
     }
 
-    /// Adds an instance of a clause; `conclusion` is none for a query. Returns whether it is new, or the conflict that it causes.
+    /// Adds an instance of a clause. An instance of a query has no `conclusion`. Returns whether the instance is new, or the conflict
+    /// that it causes.
     pub(super) fn add(
         &mut self,
         edge: EdgeId,

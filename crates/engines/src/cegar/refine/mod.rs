@@ -87,7 +87,7 @@ impl Technique {
 pub(super) enum Refutation {
     /// A formula for each position.
     Formulas(Vec<Term>),
-    /// There is none: the values of the variables after each edge.
+    /// The path is feasible: the values of the variables after each edge, in a model.
     Model(Vec<Box<[Value]>>),
 }
 
