@@ -5,7 +5,9 @@ mod common;
 use std::time::Duration;
 
 use common::loops::agree_with_enumeration;
-use common::{Counters, LONG, SMALL_SHAPES, agree_with_saturation, assert_answer, counter, read, solve};
+use common::{
+    Counters, LONG, SMALL_SHAPES, agree_with_saturation, assert_answer, counter, proved, read, solve,
+};
 use shofar_engines::dar::{Dar, Options};
 use shofar_engines::{Evidence, InterpolationMethod, Run};
 use shofar_logic::TermStore;
@@ -30,17 +32,6 @@ fn shapes_without_loops() {
         assert_answer(&engine, &counter("(> x 2)"), true);
         assert_answer(&engine, &counter("(>= x 2)"), false);
     }
-}
-
-/// The engine proves the system. Returns its counters.
-#[track_caller]
-fn proved(engine: &Dar, text: &str) -> Counters {
-    let store = TermStore::new();
-    let counters = Counters::default();
-    let run = Run::new(&store).with_timeout(LONG).with_events(&counters);
-    let found = solve(engine, &read(&store, text), &run);
-    assert!(matches!(found, Ok(Evidence::Sat(_))), "{engine:?}: {found:?}\n{text}");
-    counters
 }
 
 /// Infinitely many states are reached, five apart, and no union of few bounds has them all. But only 2 leads to the bad state 7, and

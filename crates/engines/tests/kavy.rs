@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    Counters, LONG, agree_with_saturation, assert_answer, multiples_of_three, read, solve, up_to_five,
+    LONG, agree_with_saturation, assert_answer, multiples_of_three, proved, read, solve, up_to_five,
 };
 use shofar_engines::kavy::{Kavy, Options, Strategy};
 use shofar_engines::{Evidence, InterpolationMethod, Run};
@@ -21,17 +21,6 @@ fn all_settings() -> Vec<Kavy> {
     let by_strategy = STRATEGIES.map(|strategy| Options::default().levels(strategy));
     let by_method = InterpolationMethod::ALL.map(|method| Options::default().interpolation(method));
     by_strategy.into_iter().chain(by_method).map(|options| Kavy { options }).collect()
-}
-
-/// The engine proves the system. Returns its counters.
-#[track_caller]
-fn proved(engine: &Kavy, text: &str) -> Counters {
-    let store = TermStore::new();
-    let counters = Counters::default();
-    let run = Run::new(&store).with_timeout(LONG).with_events(&counters);
-    let found = solve(engine, &read(&store, text), &run);
-    assert!(matches!(found, Ok(Evidence::Sat(_))), "{engine:?}: {found:?}\n{text}");
-    counters
 }
 
 /// The engine finds a derivation with this number of steps.

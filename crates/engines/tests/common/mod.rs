@@ -64,6 +64,17 @@ pub(crate) fn solve(engine: &dyn Engine, graph: &HornGraph, run: &Run<'_>) -> Re
     answer
 }
 
+/// The engine proves the system. Returns its counters.
+#[track_caller]
+pub(crate) fn proved<E: Engine + Debug>(engine: &E, text: &str) -> Counters {
+    let store = TermStore::new();
+    let counters = Counters::default();
+    let run = Run::new(&store).with_timeout(LONG).with_events(&counters);
+    let found = solve(engine, &read(&store, text), &run);
+    assert!(matches!(found, Ok(Evidence::Sat(_))), "{engine:?}: {found:?}\n{text}");
+    counters
+}
+
 /// The engine finds the answer.
 #[track_caller]
 pub(crate) fn assert_answer<E: Engine + Debug>(engine: &E, text: &str, is_safe: bool) {
