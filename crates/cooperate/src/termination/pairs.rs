@@ -4,7 +4,7 @@
 //! functions := {}
 //! repeat
 //!     ask the engines for facts u and v in one run that no function covers
-//!     if there are none: the run ends, as pairs are covered by finitely many functions
+//!     if there are no such facts: all runs end, since finitely many functions cover all pairs
 //!     if u = v: the run comes back to u
 //!     rank the part of the rules' composition around (u, v), or at least (u, v); add the function
 //! ```
