@@ -1,5 +1,6 @@
 //! Reading the input file and the values of options.
 
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::mem::ManuallyDrop;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -18,6 +19,9 @@ use crate::diagnostic::Diagnostic;
 
 /// The interval at which the limits are polled while a file is read.
 const TICK: Duration = Duration::from_millis(20);
+
+/// The greatest size in bytes of a file that is read in a moment.
+const SMALL_FILE: u64 = 1 << 20;
 
 /// Standard input, or why it was not read, if its format was looked at before a command reads it.
 static PEEKED: Mutex<Option<Result<Vec<u8>, Failure>>> = Mutex::new(None);
@@ -141,16 +145,18 @@ pub(crate) fn peeked_stdin() -> Option<Result<Vec<u8>, Failure>> {
     PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The content of a file, within limits. A pipe may block or never end, so a thread reads what is no regular file; at a limit
-/// that thread is left behind.
+/// The content of a file, within limits. A pipe may block or never end, and a large file may take long, so a thread reads all but
+/// small regular files; at a limit that thread is left behind.
 pub(crate) fn read_text_within(limits: &Limits<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     if file == "-"
         && let Some(text) = peeked_stdin()
     {
         return text;
     }
-    if file != "-" && std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file()) {
-        return text_of(file, std::fs::read(file));
+    // Files of the system that block have no size.
+    let is_small = |metadata: Metadata| metadata.is_file() && (1..=SMALL_FILE).contains(&metadata.len());
+    if file != "-" && fs::metadata(file).is_ok_and(is_small) {
+        return text_of(file, fs::read(file));
     }
     let (sender, texts) = mpsc::channel();
     let place = file.to_owned();
@@ -177,7 +183,7 @@ fn read_text(file: &str) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         return io::stdin().lock().read_to_end(&mut text).map(|_| text);
     }
-    std::fs::read(file)
+    fs::read(file)
 }
 
 /// The content of a file, or a message that it cannot be read.
