@@ -19,6 +19,9 @@ use crate::limits::LimitArguments;
 /// The number of bytes that are read from a file at a time.
 const CHUNK: usize = 1 << 16;
 
+/// The number of bytes after which their lines are counted, so that they need not be kept.
+const MOST_UNCOUNTED: usize = 1 << 20;
+
 /// Execute an SMT-LIB script, as in `shofar smt script.smt2`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -76,8 +79,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let mut commands = Commands::new(input);
     let unreadable =
         |error: io::Error| Failure::Input(format!("shofar: cannot read {}: {error}", arguments.file));
-    // The commands so far, for the places of mistakes in files.
-    let mut before = Vec::new();
+    // The place in a file up to which lines are counted, and the commands after it. Small scripts without mistakes need no count.
+    let mut place = Position { line: 1, column: 1 };
+    let mut uncounted = Vec::new();
     while let Some(command) = commands.next_command().map_err(unreadable)? {
         let deadline = arguments.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let limits = Limits { deadline, memory, ..Limits::default() };
@@ -88,11 +92,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             && arguments.file != "-"
         {
             // The answer says what is wrong, and this where. Failures to write are ignored.
-            let place = Position::of(&before, before.len());
+            place = place.after(&uncounted);
+            uncounted.clear();
             let _ = diagnostic(&arguments.file, place, &command, mistake).print();
         }
         if arguments.file != "-" {
-            before.extend_from_slice(&command);
+            uncounted.extend_from_slice(&command);
+        }
+        if uncounted.len() > MOST_UNCOUNTED {
+            place = place.after(&uncounted);
+            uncounted.clear();
         }
         if progress == Progress::Exit {
             break;
